@@ -86,6 +86,9 @@ pub(crate) struct Listing {
     /// The distinct words of its texts, with one word for synonyms.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) gist: Vec<String>,
+    /// Further words by which searches find it: what its texts and values mean.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) words: String,
     /// The beginning of the description, without its markup.
     pub(crate) excerpt: String,
     pub(crate) state: State,
@@ -129,7 +132,7 @@ pub(crate) struct Card {
     pub(crate) side: Side,
     pub(crate) title: String,
     pub(crate) excerpt: String,
-    /// Search words for the category.
+    /// Search words for the category and the place, and what the texts and values mean.
     pub(crate) terms: String,
     pub(crate) attributes: Map<String, Value>,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
@@ -173,7 +176,7 @@ impl Listing {
             label: self.about.label.clone(),
             indexed: self.indexed(),
             title: content.title.clone(),
-            terms: format!("{} {}", self.about.label, self.about.synonyms.join(" ")),
+            terms: self.terms(place.as_ref()),
             attributes: content.attributes.clone(),
             lat: place.as_ref().map(|place| place.lat),
             lng: place.as_ref().map(|place| place.lng),
@@ -187,6 +190,12 @@ impl Listing {
             counterpart: self.about.counterpart.clone(),
             counterpart_side: self.about.counterpart_side,
         })
+    }
+
+    fn terms(&self, place: Option<&Place>) -> String {
+        let Category { label, synonyms, .. } = &self.about;
+        let place = place.and_then(|place| place.label.as_deref()).unwrap_or_default();
+        format!("{label} {} {place} {}", synonyms.join(" "), self.words)
     }
 
     /// Returns the fields that only indexes read.

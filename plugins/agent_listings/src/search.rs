@@ -21,13 +21,14 @@ const MOST_CHECKS: usize = 60;
 const KM_PER_DEGREE: f64 = 111.2;
 
 pub(crate) fn search(call: &Call, input: Search) -> Result<Found> {
-    let narrowed = narrowed(&input)?;
+    let mut narrowed = narrowed(&input)?;
+    let words = narrowed.q.take();
     let age = age(call, &input, &narrowed)?;
     let filter = filter(&input, narrowed, age)?;
-    let facets = input.facets.then(|| facets(&input, filter.clone())).transpose()?;
+    let facets = input.facets.then(|| facets(&input, words.clone(), filter.clone())).transpose()?;
     let filter = if call.owner_id().is_none() { public(filter) } else { filter };
     let mut viewer = Viewer { owner_id: call.owner_id(), checks: 0, people: BTreeMap::new() };
-    let query = query(&input, filter);
+    let query = query(&input, words, filter);
     let (hits, next_cursor) = viewer.page(&query, &input)?;
     let shown = |hit: Hit<Card>| {
         let person = viewer.people.get(&hit.document.value.owner_id);
@@ -36,8 +37,8 @@ pub(crate) fn search(call: &Call, input: Search) -> Result<Found> {
     Ok(Found { items: hits.into_iter().map(shown).collect(), next_cursor, facets })
 }
 
-/// Returns the taxonomy's comparisons for the category, the filters and the radius. Without any of
-/// these, the taxonomy is not called.
+/// Returns the taxonomy's comparisons for the category, the filters and the radius, and its words for
+/// `q`. Without any of these, the taxonomy is not called.
 fn narrowed(input: &Search) -> Result<Narrowed> {
     let is_range = |filter: &&Comparison| filter.gte.is_some() || filter.lte.is_some();
     if input.filters.values().filter(is_range).count() > MOST_RANGES {
@@ -45,11 +46,11 @@ fn narrowed(input: &Search) -> Result<Narrowed> {
     }
     let radius_km = input.near.map(|near| near.radius_km).into_iter();
     let radius_km = radius_km.chain(input.bbox.map(inner_radius_km)).reduce(f64::min);
-    if input.category.is_none() && input.filters.is_empty() && radius_km.is_none() {
+    let Search { category: code, filters, q, .. } = input.clone();
+    if code.is_none() && filters.is_empty() && radius_km.is_none() && q.is_none() {
         return Ok(Narrowed::default());
     }
-    let (code, filters) = (input.category.clone(), input.filters.clone());
-    taxonomy::narrow(&NarrowInput { code, filters, radius_km }).map_err(ListingsError::Taxonomy)
+    taxonomy::narrow(&NarrowInput { code, filters, radius_km, q }).map_err(ListingsError::Taxonomy)
 }
 
 /// Returns the radius of the largest circle in a rectangle.
@@ -85,8 +86,8 @@ fn public(filter: Filter) -> Filter {
 
 /// Counts the matches by category, side and remote. It counts only public listings, so that nobody
 /// learns how many others there are.
-fn facets(input: &Search, filter: Filter) -> Result<Facets> {
-    let query = query(input, public(filter));
+fn facets(input: &Search, words: Option<String>, filter: Filter) -> Result<Facets> {
+    let query = query(input, words, public(filter));
     let counts = CARDS.count_by(["category", "side", "remote"], query)?;
     let count = |counted: Counted| Count { value: counted.value, count: counted.count };
     let [category, side, remote] = counts.map(|counts| counts.into_iter().map(count).collect());
@@ -121,13 +122,13 @@ fn filter(input: &Search, narrowed: Narrowed, age: u8) -> Result<Filter> {
     Ok(all_of(all))
 }
 
-fn query(input: &Search, filter: Filter) -> Query {
+fn query(input: &Search, words: Option<String>, filter: Filter) -> Query {
     let by_default = match (&input.q, &input.near) {
         (Some(_), _) => Sort::Relevance,
         (None, Some(_)) => Sort::Distance,
         (None, None) => Sort::Newest,
     };
-    let query = Query::new().filter(filter).text(input.q.clone());
+    let query = Query::new().filter(filter).text(words);
     let query = query.near(input.near.map(circle)).within(input.bbox).unchecked();
     match input.sort.unwrap_or(by_default) {
         Sort::Relevance if input.q.is_some() => query.last("relevance"),

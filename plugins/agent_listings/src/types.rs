@@ -210,9 +210,11 @@ pub(crate) enum Sort {
     Distance,
 }
 
-#[input(Default)]
+#[input(Default, Clone)]
 pub(crate) struct Search {
-    /// Words of the title, the description and the category. A listing must have all of them.
+    /// What the listing is about, in any words and languages: of its title, its description, its
+    /// category, its place or its values, or words that mean the same. By relevance, listings with
+    /// all of the words come first, and then those with most. Other orders and `facets` need all.
     #[schemars(length(min = 1, max = 200))]
     pub(crate) q: Option<String>,
     /// A code of `listing_taxonomy`. Listings in categories below it are found too.

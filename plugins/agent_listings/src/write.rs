@@ -26,6 +26,7 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Stored<Listing>> {
         keys: checked.keys,
         said: checked.said,
         gist: checked.gist,
+        words: checked.words,
         excerpt,
         state: State::Draft,
         changed_at: call.now(),
@@ -92,6 +93,7 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<Stored<Listing>> {
     value.keys = prepared.checked.keys;
     value.said = prepared.checked.said;
     value.gist = prepared.checked.gist;
+    value.words = prepared.checked.words;
     value.about = prepared.checked.category;
     value.visibility = prepared.visibility;
     value.excerpt = prepared.excerpt;

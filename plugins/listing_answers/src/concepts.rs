@@ -2,7 +2,7 @@
 
 use crate::tables::{PIECES, WORDS};
 use people_kit::words::{self, Language};
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::Range};
 
 /// The maximum number of words of a phrase that is looked up.
 const LONGEST_PHRASE: usize = 3;
@@ -35,30 +35,14 @@ pub fn similarity(one: &[String], other: &[String]) -> f64 {
 pub(crate) fn concepts(text: &str, language: Language) -> BTreeSet<String> {
     let mut concepts = BTreeSet::new();
     let latin = without_pieces(text, &mut concepts);
-    let forms: Vec<String> = words::forms(&latin).into_iter().map(|(_, form)| form).collect();
-    let mut at = 0;
-    while let Some(form) = forms.get(at) {
-        if form.chars().any(words::is_cjk) {
-            concepts.extend(words::stems(form, language));
-            at += 1;
-            continue;
-        }
-        match phrase(&forms, at, language) {
-            Some((found, length)) => {
-                concepts.extend(found.iter().map(|concept| format!("#{concept}")));
-                at += length;
-            }
-            None => {
-                let part = compound(form, language);
-                match part {
-                    Some(found) => {
-                        concepts.extend(found.iter().map(|concept| format!("#{concept}")));
-                    }
-                    None if language.is_stop_word(form) || form.chars().count() < 2 => {}
-                    None => drop(concepts.insert(language.stem(form))),
-                }
-                at += 1;
-            }
+    for part in parts(&latin, &[language, Language::English]) {
+        let form = part.form;
+        if !part.concepts.is_empty() {
+            concepts.extend(part.concepts.iter().map(|concept| format!("#{concept}")));
+        } else if form.chars().any(words::is_cjk) {
+            concepts.extend(words::stems(&form, language));
+        } else if !language.is_stop_word(&form) && form.chars().count() > 1 {
+            concepts.insert(language.stem(&form));
         }
     }
     concepts
@@ -66,34 +50,73 @@ pub(crate) fn concepts(text: &str, language: Language) -> BTreeSet<String> {
 
 /// Adds the Japanese words with synonyms, and returns the text without them.
 fn without_pieces(text: &str, concepts: &mut BTreeSet<String>) -> String {
+    replace_pieces(text, |_, found| {
+        concepts.extend(found.iter().map(|concept| format!("#{concept}")));
+        " ".to_owned()
+    })
+}
+
+/// Returns the text with its Japanese words that have synonyms replaced.
+pub(crate) fn replace_pieces(text: &str, mut with: impl FnMut(&str, &[&str]) -> String) -> String {
     if !text.chars().any(words::is_cjk) {
         return text.to_owned();
     }
     let mut rest = words::folded(text);
     for (piece, found) in PIECES {
         if rest.contains(piece) {
-            rest = rest.replace(piece, " ");
-            concepts.extend(found.iter().map(|concept| format!("#{concept}")));
+            rest = rest.replace(piece, &with(piece, found));
         }
     }
     rest
 }
 
+/// A word of a text, or a known phrase.
+pub(crate) struct Part {
+    /// The positions in bytes.
+    pub(crate) range: Range<usize>,
+    /// The first word, in lower case.
+    pub(crate) form: String,
+    /// The number of words.
+    pub(crate) length: usize,
+    /// The concepts of a known phrase or compound.
+    pub(crate) concepts: &'static [&'static str],
+}
+
+/// Returns the words and the known phrases of a text in order. A phrase has the concepts of the first of the
+/// languages in which it is known.
+pub(crate) fn parts(text: &str, languages: &[Language]) -> Vec<Part> {
+    let forms = words::forms(text);
+    let mut parts = Vec::new();
+    let mut at = 0;
+    while let Some((range, form)) = forms.get(at) {
+        let known = phrase(&forms, at, languages).or_else(|| {
+            let language = languages.first().copied().unwrap_or(Language::English);
+            Some((compound(form, language)?, 1))
+        });
+        let (concepts, length) = known.unwrap_or((&[], 1));
+        let end = forms.get(at + length - 1).map_or(range.end, |(last, _)| last.end);
+        parts.push(Part { range: range.start..end, form: form.clone(), length, concepts });
+        at += length;
+    }
+    parts
+}
+
 /// Returns the concepts of the longest known phrase that begins at a word, and its number of words.
-/// English phrases are known in texts of every language.
 fn phrase(
-    forms: &[String],
+    forms: &[(Range<usize>, String)],
     at: usize,
-    language: Language,
+    languages: &[Language],
 ) -> Option<(&'static [&'static str], usize)> {
     (1..=LONGEST_PHRASE).rev().find_map(|length| {
         let phrase = forms.get(at..at + length)?;
-        let is_stop = length == 1 && phrase.iter().any(|form| language.is_stop_word(form));
+        let is_stop_word =
+            |form: &str| languages.first().is_some_and(|first| first.is_stop_word(form));
+        let is_stop = length == 1 && phrase.iter().any(|(_, form)| is_stop_word(form));
         if is_stop {
             return None;
         }
-        let found = [language, Language::English].into_iter().find_map(|language| {
-            let stems: Vec<String> = phrase.iter().map(|form| language.stem(form)).collect();
+        let found = languages.iter().find_map(|language| {
+            let stems: Vec<String> = phrase.iter().map(|(_, form)| language.stem(form)).collect();
             known(&format!("{}:{}", language.tag(), stems.join(" ")))
         });
         Some((found?, length))
@@ -113,7 +136,7 @@ fn compound(form: &str, language: Language) -> Option<&'static [&'static str]> {
     })
 }
 
-fn known(key: &str) -> Option<&'static [&'static str]> {
+pub(crate) fn known(key: &str) -> Option<&'static [&'static str]> {
     let place = WORDS.binary_search_by_key(&key, |(known, _)| known).ok()?;
     WORDS.get(place).map(|(_, concepts)| *concepts)
 }

@@ -2,6 +2,7 @@
 //! `listing_taxonomy`; the build script makes tables of them.
 
 mod rounding;
+mod search;
 mod clauses;
 mod compare;
 mod concepts;
@@ -21,4 +22,5 @@ pub use concepts::{gist, similarity};
 pub use extraction::extract_values;
 pub use lines::{Line, Lines, lines, required_facts, value_of};
 pub use rounding::round_values;
+pub use search::{expand_query, index_words};
 pub use tables::{Category, category};

@@ -49,6 +49,7 @@ pub(crate) fn listing(
     let attributes = validate::normal(attributes);
     let said = listing_answers::extract_values(node.code, &text, today);
     let keys = keys::of(&attributes, &said, &criteria::about(node));
+    let words = listing_answers::index_words(&text, [&attributes, &said]);
     let synonyms = taxonomy::lineage(node).flat_map(|node| owned(node.synonyms));
     Ok(Checked {
         category: Category {
@@ -61,6 +62,7 @@ pub(crate) fn listing(
         policy: rules(&node.policy),
         attributes,
         said,
+        words,
         gist: listing_answers::gist(&text),
         keys,
     })

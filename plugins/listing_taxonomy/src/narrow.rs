@@ -19,8 +19,11 @@ pub(crate) fn search(
 ) -> Result<Narrowed, TaxonomyError> {
     let nodes = taxonomy::subtree(node.map(|node| node.code)).unwrap_or_default();
     let policy = strictest(nodes);
-    let mut narrowed =
-        Narrowed { min_age: node.and_then(|node| node.policy.min_age), ..Narrowed::default() };
+    let mut narrowed = Narrowed {
+        min_age: node.and_then(|node| node.policy.min_age),
+        q: input.q.as_deref().map(listing_answers::expand_query),
+        ..Narrowed::default()
+    };
     let (mut errors, mut found) = (Vec::new(), Vec::new());
     if let (Some(radius), Some(policy)) = (input.radius_km, policy)
         && is_too_near(policy, radius)

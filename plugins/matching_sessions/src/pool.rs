@@ -124,7 +124,7 @@ impl CandidateSearch<'_> {
             return Ok(Narrowed::default());
         }
         let code = Some(self.mine.counterpart.clone());
-        let input = NarrowInput { code, filters, radius_km: None };
+        let input = NarrowInput { code, filters, ..NarrowInput::default() };
         Ok(taxonomy::narrow(&input)?)
     }
 

@@ -4,7 +4,7 @@
 use crate::room::{Matching, Room, compute_matching, participants};
 use crate::{confirm, documents::*, session, states::*, types::*, views::*};
 use people_kit::listings::{self, Profile};
-use people_kit::taxonomy::{self, Filters, NarrowInput};
+use people_kit::taxonomy::{self, NarrowInput};
 use portolan_sdk::prelude::*;
 
 /// The longest time until the deadline of a new round.
@@ -19,8 +19,7 @@ pub(crate) fn open(call: &Call, input: OpenRound) -> Result<RoundView> {
     };
     let (category, title) = (input.category, input.title);
     // Checks that the category exists.
-    let known =
-        NarrowInput { code: Some(category.clone()), filters: Filters::new(), radius_km: None };
+    let known = NarrowInput { code: Some(category.clone()), ..NarrowInput::default() };
     taxonomy::narrow(&known).map_err(MatchingError::Taxonomy)?;
     let value = Round { category, title, state: RoundState::Open, deadline, participants: 0 };
     let round = ROUNDS.add(call.new_id("rnd"), value, call.now())?;

@@ -98,6 +98,9 @@ pub struct Checked {
     /// The distinct words of the text, with one word for synonyms.
     #[serde(default)]
     pub gist: Vec<String>,
+    /// Further words by which searches find the listing: what its text and its values mean.
+    #[serde(default)]
+    pub words: String,
     pub category: Category,
     pub policy: Policy,
     pub keys: Keys,
@@ -157,7 +160,7 @@ pub struct Comparison {
 }
 
 /// The input of `listing_taxonomy narrow`.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct NarrowInput {
     /// The category, with everything below it; without it, all categories.
     #[schemars(length(min = 1, max = 64))]
@@ -165,6 +168,9 @@ pub struct NarrowInput {
     pub filters: Filters,
     /// The radius of a search around a point.
     pub radius_km: Option<f64>,
+    /// The words of the search.
+    #[schemars(length(min = 1, max = 200))]
+    pub q: Option<String>,
 }
 
 /// The output of `listing_taxonomy narrow`: comparisons of keys, all of which must hold.
@@ -176,6 +182,8 @@ pub struct Narrowed {
     pub facts: Vec<Vec<String>>,
     /// The listing has a rank within each of these ranges, ends included.
     pub ranks: Vec<(String, String)>,
+    /// The words of the search, each with words that mean the same as alternatives.
+    pub q: Option<String>,
 }
 
 /// One fault of attributes or criteria.

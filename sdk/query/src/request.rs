@@ -12,6 +12,8 @@ use sha2::{Digest as _, Sha256};
 pub const MAX_ORDER: usize = 4;
 const MAX_LIMIT: u32 = 1_000;
 const MAX_QUERY_WORDS: usize = 64;
+/// A word has up to 11 terms, one for each language and the word itself; alternatives have more.
+const MAX_QUERY_TERMS: usize = 1_000;
 
 /// A query as a capability writes it.
 #[derive(Debug, Clone, Copy)]
@@ -65,6 +67,10 @@ pub enum QueryError {
     #[error("the text has {0} different words: at most {MAX_QUERY_WORDS} can be searched for")]
     TooManyWords(usize),
     #[error(
+        "the words have {0} alternatives and stems: at most {MAX_QUERY_TERMS} can be searched for"
+    )]
+    TooManyTerms(usize),
+    #[error(
         "the collection has no geo index: declare `geo` with the paths of the latitude and the longitude"
     )]
     NoGeo,
@@ -106,19 +112,20 @@ impl Query {
         Ok(Self { filter, words, near, within, order, limit, unchecked, paths })
     }
 
-    /// Returns whether documents with most of the words are found after those with all: only a query by relevance has
+    /// Returns whether documents with a part of the words are found after those with all: only a query by relevance has
     /// a place for them.
-    pub fn finds_most(&self) -> bool {
+    pub fn finds_partial(&self) -> bool {
         let first = self.order.first();
         let by_relevance = first.is_some_and(|order| {
             order.by == OrderBy::Relevance && order.direction == Direction::Descending
         });
-        by_relevance && self.words.len() > self.most_words()
+        by_relevance && self.words.len() > self.fewest_words()
     }
 
-    /// Returns how many words are most of them.
-    pub fn most_words(&self) -> usize {
-        self.words.len().div_ceil(2)
+    /// Returns how many of the words a document needs at least to be found without all: a quarter. A sentence has
+    /// many words that say little.
+    pub fn fewest_words(&self) -> usize {
+        self.words.len().div_ceil(4)
     }
 
     /// Returns the facts about a document, if it fits the query and has all of its words.
@@ -128,8 +135,8 @@ impl Query {
 
     /// Returns the facts about a document, if the query finds it.
     pub fn finds(&self, entry: &Entry) -> Option<Found> {
-        let most = if self.finds_most() { self.most_words() } else { self.words.len() };
-        self.fit(entry).filter(|found| self.words.len() - found.missing_words >= most)
+        let fewest = if self.finds_partial() { self.fewest_words() } else { self.words.len() };
+        self.fit(entry).filter(|found| self.words.len() - found.missing_words >= fewest)
     }
 
     /// Returns the facts about a document, if it fits all conditions but the words.
@@ -217,9 +224,11 @@ fn words(shape: &Shape, text: &str) -> Result<Vec<Word>, QueryError> {
         return Err(QueryError::NoText);
     }
     let words = portolan_text::words(text);
+    let terms = words.iter().map(|word| word.terms.len()).sum();
     match words.len() {
         0 => Err(QueryError::NoWords),
         count if count > MAX_QUERY_WORDS => Err(QueryError::TooManyWords(count)),
+        _ if terms > MAX_QUERY_TERMS => Err(QueryError::TooManyTerms(terms)),
         _ => Ok(words),
     }
 }

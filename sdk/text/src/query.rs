@@ -25,34 +25,55 @@ impl Word {
     }
 }
 
-/// Returns the distinct words of a query, sorted. Stop words are left out unless there is nothing else. Because a
-/// query is short, its language is often uncertain: a word then has its stems in every language of its script.
+/// Returns the distinct words of a query, sorted. Stop words are left out unless there is nothing else. Words with
+/// `|` between them, and no space, are alternatives: a text has `flat|apartment` if it has one of the two. Because
+/// a query is short, its language is often uncertain: a word then has its stems in every language of its script.
 pub fn words(text: &str) -> Vec<Word> {
-    let tokens = tokens(text);
-    let detected = detect(&tokens);
-    let is_stop = |token: &&Token| match token {
+    let groups = groups(text);
+    let detected = detect(groups.iter().flatten());
+    let is_stop_word = |token: &Token| match token {
         Token::Word(word) => detected.language.is_stop_word(word),
         // Hiragana are mostly endings and particles.
         Token::Run { script, .. } => *script == Script::Hiragana,
     };
-    let (stop, content): (Vec<&Token>, Vec<&Token>) = tokens.iter().partition(is_stop);
+    let (stop, content): (Vec<_>, Vec<_>) =
+        groups.iter().partition(|group| group.iter().all(is_stop_word));
     let chosen = if content.is_empty() { stop } else { content };
-    let words: BTreeSet<Word> = chosen.into_iter().map(|token| word(token, detected)).collect();
+    let words: BTreeSet<Word> = chosen.into_iter().map(|group| word(group, detected)).collect();
     words.into_iter().collect()
 }
 
-fn word(token: &Token, detected: Detected) -> Word {
-    let terms: BTreeSet<Term> = match token {
-        Token::Run { characters, .. } if characters.len() > 1 => {
-            BTreeSet::from([pairs(characters).collect()])
+/// Returns the tokens of a query, those that are alternatives together.
+fn groups(text: &str) -> Vec<Vec<Token>> {
+    let mut groups: Vec<Vec<Token>> = Vec::new();
+    let mut is_joined = false;
+    for part in text.split('|') {
+        let mut tokens = tokens(part).into_iter();
+        if is_joined && !part.starts_with(char::is_whitespace) {
+            let first = tokens.next();
+            groups.last_mut().into_iter().for_each(|group| group.extend(first.clone()));
         }
-        Token::Run { characters, .. } => BTreeSet::from([vec![characters.iter().collect()]]),
+        groups.extend(tokens.map(|token| vec![token]));
+        is_joined = !part.ends_with(char::is_whitespace) && !groups.is_empty();
+    }
+    groups
+}
+
+fn word(alternatives: &[Token], detected: Detected) -> Word {
+    let terms: BTreeSet<Term> =
+        alternatives.iter().flat_map(|token| terms(token, detected)).collect();
+    Word { terms: terms.into_iter().collect() }
+}
+
+fn terms(token: &Token, detected: Detected) -> Vec<Term> {
+    match token {
+        Token::Run { characters, .. } if characters.len() > 1 => vec![pairs(characters).collect()],
+        Token::Run { characters, .. } => vec![vec![characters.iter().collect()]],
         Token::Word(word) => {
             let as_written = cut(&folded(word)).to_owned();
             detected.stems(word).into_iter().chain([as_written]).map(|term| vec![term]).collect()
         }
-    };
-    Word { terms: terms.into_iter().collect() }
+    }
 }
 
 #[cfg(test)]
@@ -110,6 +131,15 @@ mod tests {
         assert_eq!(words("to be or not to be").len(), 4);
         assert_eq!(words("the flat").len(), 1);
         assert!(words(" 😀 \"*\" --- ").is_empty());
+    }
+
+    #[test]
+    fn words_with_a_bar_between_them_are_alternatives() {
+        assert_eq!(found("a flat in Berlin", "apartment|flat berlin"), (2, 2));
+        assert_eq!(found("a house in Berlin", "apartment|flat berlin"), (1, 2));
+        assert_eq!(found("猫可のアパート", "cat|猫"), (1, 1));
+        assert_eq!(words("flat | house").len(), 2);
+        assert_eq!(words("|flat|").len(), 1);
     }
 
     #[test]

@@ -32,6 +32,11 @@ fn searches() -> Vec<(&'static str, Value)> {
         ("a rare word", json!({ "q": "kalona" })),
         ("a frequent word", json!({ "q": FREQUENT })),
         ("a frequent word in a category", json!({ "q": FREQUENT, "category": "work.job" })),
+        ("a frequent word and a rare one", json!({ "q": format!("{FREQUENT} kalona") })),
+        (
+            "a sentence",
+            json!({ "q": format!("a {FREQUENT} and quiet room in a calm flat near the park") }),
+        ),
         ("a frequent word, facets", json!({ "q": FREQUENT, "facets": true })),
         ("two attributes", json!({ "category": "home.let.room", "filters": quiet })),
         (

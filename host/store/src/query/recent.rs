@@ -9,7 +9,7 @@
 /// the number is approximate, because whole blocks are ranked.
 pub(crate) const RANKED: u64 = 1_000;
 
-/// Documents with most of the words, but not all, are searched among this many of the newest documents.
+/// Documents with a part of the words are searched among this many of the newest documents.
 pub(crate) const NEWEST: u64 = 1 << 16;
 
 /// The sizes of small and large blocks, as powers of two.

@@ -40,7 +40,7 @@ impl<'a> Select<'a> {
     ) -> SelectStatement {
         let mut found = SelectStatement::new();
         match part {
-            SearchPart::Most => self.add_most(&mut found, query, written),
+            SearchPart::Partial => self.add_partial(&mut found, query, written),
             _ => {
                 self.add_tables(&mut found, query);
                 self.add_conditions(&mut found, query, part, written);
@@ -101,16 +101,16 @@ impl<'a> Select<'a> {
 
     /// Returns parts that start at the first document of the order, each larger than the one
     /// before, and then everything: the first part with a whole page answers the query. The documents
-    /// with most of the words follow the others.
+    /// with a part of the words follow the others.
     pub(crate) fn search_parts(&self, query: &Query, after: Option<&Placed>) -> Vec<SearchPart> {
         let reached = match after.and_then(|after| after.sort.first()) {
             Some(SortValue::Number(number)) => Some(*number),
             _ => None,
         };
         let first = query.order.first().map(|order| (&order.by, order.direction));
-        let is_among_most = query.finds_most() && reached.is_some_and(|relevance| relevance < 0.0);
-        if is_among_most {
-            return vec![SearchPart::Most];
+        let is_partial = query.finds_partial() && reached.is_some_and(|relevance| relevance < 0.0);
+        if is_partial {
+            return vec![SearchPart::Partial];
         }
         let mut parts = Vec::new();
         match (first, query.near, self.backend) {
@@ -133,8 +133,8 @@ impl<'a> Select<'a> {
             _ => {}
         }
         parts.push(SearchPart::All);
-        if query.finds_most() {
-            parts.push(SearchPart::Most);
+        if query.finds_partial() {
+            parts.push(SearchPart::Partial);
         }
         parts
     }
@@ -178,7 +178,7 @@ impl<'a> Select<'a> {
         }
         let near = match part {
             SearchPart::Within(circle) => Some(*circle),
-            SearchPart::Ranked | SearchPart::All | SearchPart::Most => query.near,
+            SearchPart::Ranked | SearchPart::All | SearchPart::Partial => query.near,
         };
         self.add_filters(statement, query, near, written);
     }

@@ -10,8 +10,8 @@ pub(crate) enum SearchPart {
     /// The documents that are ranked: those written last.
     Ranked,
     All,
-    /// Documents that have most of the words and not all, among the newest of the collection.
-    Most,
+    /// Documents that have a part of the words, among the newest of the collection.
+    Partial,
 }
 
 /// A builder of statements over the tables of one layout. `x` is the table of keys, or the documents of a
@@ -21,7 +21,7 @@ pub(crate) struct Select<'a> {
     pub(super) backend: &'a Backend,
     /// The blocks that are ranked on PostgreSQL; all documents are ranked if it is `None`.
     pub(crate) recent: Option<RecentBlocks>,
-    /// The blocks that are searched for documents with most of the words, on PostgreSQL; all if it is `None`.
+    /// The blocks that are searched for documents with a part of the words, on PostgreSQL; all if it is `None`.
     pub(crate) newest: Option<RecentBlocks>,
 }
 

@@ -40,62 +40,69 @@ impl Select<'_> {
         }
     }
 
-    /// Adds the tables and conditions of the documents that have most of the words and not all. `most` has the
-    /// positions of those with the most words, and how many each has.
-    pub(super) fn add_most(
+    /// Adds the tables and conditions of the documents that have a part of the words. `partial` has the
+    /// positions of those with the most of them, and how many each has.
+    pub(super) fn add_partial(
         &self,
         statement: &mut SelectStatement,
         query: &Query,
         written: &[String],
     ) {
-        let mut most = SelectStatement::new();
+        let mut partial = SelectStatement::new();
         let has = match self.backend {
             Backend::Sqlite(_) => {
-                most.from_subquery(self.counted_words(query), Alias::new("counted"));
-                most.cross_join(self.table().into_table_ref().alias(Alias::new("x")));
-                most.and_where(column("x", "seq").eq(column("counted", "seq")));
+                partial.from_subquery(self.counted_words(query), Alias::new("counted"));
+                partial.cross_join(self.table().into_table_ref().alias(Alias::new("x")));
+                partial.and_where(column("x", "seq").eq(column("counted", "seq")));
                 column("counted", "has")
             }
             Backend::Postgres(_) => {
-                most.from_as(self.table(), Alias::new("x"));
-                most.and_where(word_condition(&self.any_of(&query.words), self.newest));
+                partial.from_as(self.table(), Alias::new("x"));
+                partial.and_where(word_condition(&self.any_of(&query.words), self.newest));
                 let has_word = |word: &Word| {
                     let count = "CAST(x.words @@ CAST($1 AS tsquery) AS INTEGER)";
                     Expr::cust_with_values(count, [self.all_of(slice::from_ref(word))])
                 };
                 let has = query.words.iter().map(has_word).reduce(Expr::add);
                 let has = has.unwrap_or_else(|| Expr::value(0));
-                most.and_where(has.clone().between(query.most_words() as i64, most_but_one(query)));
+                partial.and_where(
+                    has.clone().between(query.fewest_words() as i64, all_but_one(query)),
+                );
                 has
             }
         };
-        self.add_filters(&mut most, query, query.near, written);
-        most.expr_as(column("x", "seq"), "seq");
-        most.expr_as(has.clone(), "has");
-        most.order_by_expr(has, Order::Desc);
-        most.order_by_expr(column("x", "seq"), Order::Desc);
-        most.limit(RANKED);
+        self.add_filters(&mut partial, query, query.near, written);
+        partial.expr_as(column("x", "seq"), "seq");
+        partial.expr_as(has.clone(), "has");
+        partial.order_by_expr(has, Order::Desc);
+        partial.order_by_expr(column("x", "seq"), Order::Desc);
+        partial.limit(RANKED);
         let table = self.table().into_table_ref().alias(Alias::new("x"));
         match self.backend {
             // `CROSS JOIN` fixes the order of the tables: `bm25` reads its statistics once for all documents.
             Backend::Sqlite(_) => {
                 let words = self.word_table();
                 statement.from(Alias::new(&words));
-                statement.join_subquery(JoinType::CrossJoin, most, Alias::new("most"), Cond::all());
+                statement.join_subquery(
+                    JoinType::CrossJoin,
+                    partial,
+                    Alias::new("partial"),
+                    Cond::all(),
+                );
                 statement.cross_join(table);
                 statement.and_where(self.matches(self.any_of(&query.words)));
                 statement.and_where(self.ranks());
-                statement.and_where(column("most", "seq").eq(column(&words, "rowid")));
+                statement.and_where(column("partial", "seq").eq(column(&words, "rowid")));
             }
             Backend::Postgres(_) => {
-                statement.from_subquery(most, Alias::new("most"));
+                statement.from_subquery(partial, Alias::new("partial"));
                 statement.cross_join(table);
             }
         }
-        statement.and_where(column("x", "seq").eq(column("most", "seq")));
+        statement.and_where(column("x", "seq").eq(column("partial", "seq")));
     }
 
-    /// Selects the positions of the newest documents that have most of the words and not all, on SQLite.
+    /// Selects the positions of the newest documents that have a part of the words, on SQLite.
     fn counted_words(&self, query: &Query) -> SelectStatement {
         let words = self.word_table();
         let is_new = format!("rowid > (SELECT max(seq) - {NEWEST} FROM {})", self.layout.table());
@@ -117,7 +124,7 @@ impl Select<'_> {
         counted.expr_as(count.clone(), "has");
         counted.from_subquery(all, Alias::new("rows"));
         counted.group_by_col((Alias::new("rows"), Alias::new("seq")));
-        counted.and_having(count.between(query.most_words() as i64, most_but_one(query)));
+        counted.and_having(count.between(query.fewest_words() as i64, all_but_one(query)));
         counted
     }
 
@@ -172,12 +179,12 @@ impl Select<'_> {
         if query.words.is_empty() {
             return None;
         }
-        let is_most = matches!(part, SearchPart::Most);
+        let is_partial = matches!(part, SearchPart::Partial);
         let score = match self.backend {
             Backend::Sqlite(_) => Expr::cust(format!("-\"{}\".rank", self.word_table())),
             Backend::Postgres(_) => {
                 let words = &query.words;
-                let sought = if is_most { self.any_of(words) } else { self.all_of(words) };
+                let sought = if is_partial { self.any_of(words) } else { self.all_of(words) };
                 Expr::cust_with_values(
                     // `ts_rank` expects the weights from the lowest to the highest.
                     "CAST(ts_rank('{0.125, 0.25, 0.5, 1}', x.words, CAST($1 AS tsquery)) AS double precision)",
@@ -185,10 +192,10 @@ impl Select<'_> {
                 )
             }
         };
-        if is_most {
+        if is_partial {
             // 1 - 1 / (1 + score) is from 0 to 1.
             let part = Expr::value(1.0).sub(Expr::value(1.0).div(Expr::value(1.0).add(score)));
-            let missing = Expr::value(query.words.len() as i64).sub(column("most", "has"));
+            let missing = Expr::value(query.words.len() as i64).sub(column("partial", "has"));
             return Some(part.sub(missing));
         }
         let since = match self.backend {
@@ -226,7 +233,7 @@ impl Select<'_> {
 }
 
 /// Returns the highest number of words that are not all words.
-fn most_but_one(query: &Query) -> i64 {
+fn all_but_one(query: &Query) -> i64 {
     query.words.len() as i64 - 1
 }
 
