@@ -16,6 +16,10 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use run::{cargo, cargo_command, print_progress};
 
+/// The part of the benchmarks that is about quality, not about time.
+const RELEVANCE: &str = "relevance";
+/// The folders of `tests/corpora/matching`.
+const LABELLED_SETS: [&str; 3] = ["main", "second", "held_out"];
 /// The time for each fuzz target in the full form of the tests.
 const FUZZ_SECONDS: u32 = 10;
 
@@ -67,7 +71,7 @@ enum Command {
         /// Measure for a shorter time with fewer components; the figures are not comparable
         #[arg(long)]
         quick: bool,
-        /// Run only these: throughput, tokens, mcp, sandbox, waiters, components, search, matching, people, catalog, store, queries, feeds
+        /// Run only these: throughput, tokens, mcp, sandbox, waiters, components, relevance, search, matching, people, catalog, store, queries, feeds
         parts: Vec<String>,
     },
 }
@@ -144,8 +148,32 @@ fn reference() -> Result<()> {
     run::run(test.env("PORTOLAN_WRITE_REFERENCE", "1"))
 }
 
+/// Prints how well matching and searches order the listings of each labelled set.
+fn print_relevance() -> Result<()> {
+    let measures: [&[&str]; 2] = [
+        &["--package", "matching_sessions", "listings_that_people_would_choose"],
+        &["--workspace", "--test", "black_box", "searches_in_plain_words"],
+    ];
+    for set in LABELLED_SETS {
+        print_progress(&format!("the labelled set {set}"));
+        for measure in measures {
+            let mut test = cargo_command(&["test", "--quiet"]);
+            test.args(measure).args(["--", "--nocapture"]).env("MATCHING_CORPUS", set);
+            run::run(&mut test)?;
+        }
+    }
+    Ok(())
+}
+
 fn bench(quick: bool, parts: &[String]) -> Result<()> {
     guests::build_fixtures()?;
+    if parts.is_empty() || parts.iter().any(|part| part == RELEVANCE) {
+        print_relevance()?;
+    }
+    let measured: Vec<&String> = parts.iter().filter(|part| *part != RELEVANCE).collect();
+    if measured.is_empty() && !parts.is_empty() {
+        return Ok(());
+    }
     postgres::install()?;
     debian::install_nginx()?;
     print_progress("building the benchmarks in release mode");
@@ -155,6 +183,6 @@ fn bench(quick: bool, parts: &[String]) -> Result<()> {
     if quick {
         arguments.push("--quick".to_owned());
     }
-    arguments.extend_from_slice(parts);
+    arguments.extend(measured.into_iter().cloned());
     run::run(std::process::Command::new(target.join("release/portolan-bench")).args(&arguments))
 }

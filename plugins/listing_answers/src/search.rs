@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
 /// The languages of the known words.
-const LANGUAGES: [Language; 4] =
+pub(crate) const LANGUAGES: [Language; 4] =
     [Language::English, Language::German, Language::Spanish, Language::French];
 /// The minimum number of letters of a word in which one letter may be wrong, missing or too many. Shorter words are too
 /// often other words.
@@ -73,7 +73,7 @@ pub fn expand_query(query: &str) -> String {
 
 /// Returns the languages that a query may be in: those of which it has the most stop words. A query is short, so
 /// there are often several.
-fn languages(query: &str) -> Vec<Language> {
+pub(crate) fn languages(query: &str) -> Vec<Language> {
     let forms = words::forms(query);
     let stop_words = LANGUAGES
         .map(|language| forms.iter().filter(|(_, form)| language.is_stop_word(form)).count());

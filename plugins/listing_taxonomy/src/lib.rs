@@ -17,7 +17,9 @@ use messages::{
     Category, CrosswalkInput, Fields, FieldsInput, Found, FoundNodes, GetInput, Mappings,
     SearchInput, SuggestInput, Suggestion, Suggestions, Tree, TreeInput,
 };
-use people_kit::taxonomy::{CheckInput, Checked, NarrowInput, Narrowed, TaxonomyError};
+use people_kit::taxonomy::{
+    CheckInput, Checked, HighlightInput, Highlighted, NarrowInput, Narrowed, TaxonomyError,
+};
 use portolan_sdk::prelude::*;
 use search::{Hit, Scope};
 use taxonomy::{Node, Side};
@@ -189,6 +191,12 @@ impl ListingTaxonomy {
     fn narrow(_call: &Call, input: NarrowInput) -> Result<Narrowed, TaxonomyError> {
         let node = input.code.as_deref().map(known).transpose()?;
         narrow::search(node, &input)
+    }
+
+    /// Find the words of texts that match a search.
+    #[action(access = internal, callers = ["agent_listings"], idempotent)]
+    fn highlight(_call: &Call, input: HighlightInput) -> Result<Highlighted, TaxonomyError> {
+        Ok(Highlighted { texts: listing_answers::highlights(&input.q, &input.texts) })
     }
 }
 

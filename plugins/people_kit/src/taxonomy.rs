@@ -186,6 +186,33 @@ pub struct Narrowed {
     pub q: Option<String>,
 }
 
+/// The input of `listing_taxonomy highlight`.
+#[message]
+pub struct HighlightInput {
+    /// The words of a search.
+    #[schemars(length(min = 1, max = 200))]
+    pub q: String,
+    #[schemars(length(max = 400))]
+    pub texts: Vec<String>,
+}
+
+/// The output of `listing_taxonomy highlight`: for each text its words that match.
+#[message]
+pub struct Highlighted {
+    pub texts: Vec<Vec<Highlight>>,
+}
+
+/// A word of a text that matches a search.
+#[message(PartialEq)]
+pub struct Highlight {
+    /// The word as it is written.
+    pub text: String,
+    /// The position of its first character, in Unicode code points from 0.
+    pub start: usize,
+    /// The position after its last character.
+    pub end: usize,
+}
+
 /// One fault of attributes or criteria.
 #[document(PartialEq)]
 pub struct Violation {
@@ -302,10 +329,17 @@ fn fields(code: String, side: Side) -> Next {
 
 pub const CHECK: Invocation<CheckInput, Checked> = Invocation::new("listing_taxonomy", "check");
 pub const NARROW: Invocation<NarrowInput, Narrowed> = Invocation::new("listing_taxonomy", "narrow");
+pub const HIGHLIGHT: Invocation<HighlightInput, Highlighted> =
+    Invocation::new("listing_taxonomy", "highlight");
 
 /// Returns the listing's content in its normal form, and the rules of its category.
 pub fn check(input: &CheckInput) -> Result<Checked, TaxonomyError> {
     CHECK.call(input).map_err(TaxonomyError::Common)
+}
+
+/// Returns for each text its words that match a search.
+pub fn highlight(input: &HighlightInput) -> Result<Highlighted, TaxonomyError> {
+    HIGHLIGHT.call(input).map_err(TaxonomyError::Common)
 }
 
 /// Translates the comparisons of a search into comparisons of keys.
