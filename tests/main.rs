@@ -134,6 +134,7 @@ mod cases {
     mod reports_subjects;
     mod roles;
     mod sandbox;
+    mod saved_searches;
     mod sign_in_agents;
     mod signal_verification;
     mod signal_verification_builds;
