@@ -1,10 +1,13 @@
 //! Saved searches: who is told of which listing, when, and how often.
 
-use crate::harness::{
-    Host, Reply,
-    component_sets::LISTINGS,
-    listings::{Lister, action_body, follow_next_step},
-    time::{DAY, MINUTE},
+use crate::{
+    cases::states::{Table, texts},
+    harness::{
+        Host, Reply,
+        component_sets::LISTINGS,
+        listings::{Lister, action_body, follow_next_step},
+        time::{DAY, MINUTE},
+    },
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -209,6 +212,34 @@ async fn a_person_changes_pauses_and_deletes_their_searches() {
     assert_eq!(ada.told().await.len(), 2);
     let left = "SELECT id FROM documents WHERE id LIKE 'sav%' AND body IS NOT NULL";
     assert!(host.database().texts(left).await.is_empty(), "nothing is left of a deleted search");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_action_in_every_state() {
+    let host = host().await;
+    let ada = Lister::new(&host).await;
+    let table = Table::read(&host, SEARCHES, "saved_search").await;
+    for state in ["active", "paused"] {
+        for action in table.actions() {
+            let id = ada.save_search("Mine", json!({ "q": "sunny" }), "daily").await;
+            let step = json!({ "search_id": id });
+            if state == "paused" {
+                ada.searches_ok("pause", step.clone()).await;
+            }
+            let allowed = ada.searches_ok("get", step.clone()).await["allowed_actions"].clone();
+            let reply = ada.call_searches(action, step).await;
+            match table.leads(state, action, None) {
+                Some(to) => {
+                    assert_eq!(reply.status, 200, "{state} {action}: {}", reply.text);
+                    let after = reply.body["result"]["state"].as_str().unwrap();
+                    assert!(to.iter().any(|to| to == after), "{state} {action}: {after}");
+                }
+                None => reply.assert_refused(409, "invalid_transition"),
+            }
+            let is_allowed = texts(&allowed).iter().any(|allowed| allowed == action);
+            assert_eq!(is_allowed, reply.status == 200, "{state} {action}");
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

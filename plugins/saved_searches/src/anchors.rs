@@ -126,6 +126,7 @@ mod tests {
     use crate::fixtures;
     use listing_search::CARDS;
     use portolan_sdk::matching::Index;
+    use proptest::prelude::*;
 
     fn share_a_key(query: Value, card: Value) -> bool {
         let (search, card) = (fixtures::prepared(query), fixtures::card(card));
@@ -194,5 +195,66 @@ mod tests {
             "{:?}",
             of_search(&search)
         );
+    }
+
+    fn words() -> impl Strategy<Value = String> {
+        let word = prop_oneof![
+            Just("rooms"),
+            Just("the"),
+            Just("habitación"),
+            Just("Wohnungen"),
+            Just("東京の"),
+            Just("c++"),
+            Just("balcony"),
+        ];
+        prop::collection::vec(word, 1..4).prop_map(|words| words.join(" "))
+    }
+
+    fn places() -> impl Strategy<Value = (f64, f64)> {
+        let latitude = prop_oneof![-90.0..90.0, 52.0..52.5, Just(90.0)];
+        let longitude = prop_oneof![-180.0..180.0, 13.0..13.5, Just(180.0), Just(-180.0)];
+        (latitude, longitude)
+    }
+
+    fn queries() -> impl Strategy<Value = Value> {
+        let near = (places(), 1.0..20_000.0_f64).prop_map(
+            |((lat, lng), radius_km)| json!({ "lat": lat, "lng": lng, "radius_km": radius_km }),
+        );
+        let bbox = (places(), places()).prop_map(|((one, west), (other, east))| {
+            json!({ "south": one.min(other), "west": west, "north": one.max(other), "east": east })
+        });
+        let category = prop_oneof![Just("home"), Just("home.let"), Just("home.let.room")];
+        let side = prop_oneof![Just("offer"), Just("demand")];
+        let option = prop::option::of::<BoxedStrategy<Value>>;
+        let conditions = (
+            option(words().prop_map(Value::from).boxed()),
+            option(near.boxed()),
+            option(bbox.boxed()),
+            option(category.prop_map(Value::from).boxed()),
+            option(side.prop_map(Value::from).boxed()),
+        );
+        conditions.prop_map(|(q, near, bbox, category, side)| {
+            let named =
+                [("q", q), ("near", near), ("bbox", bbox), ("category", category), ("side", side)];
+            let given =
+                named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+            Value::Object(given.collect())
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn no_listing_misses_a_search_that_it_fits(
+            query in queries(), title in words(), (lat, lng) in places(),
+        ) {
+            let card = fixtures::card(json!({ "title": title, "lat": lat, "lng": lng }));
+            let search = fixtures::prepared(query);
+            let index = Index::of(&CARDS).unwrap();
+            let document = index.document(&card).unwrap();
+            if index.fits(search.query(search.filter(None)), &document).unwrap() {
+                let keys = of_listing(&card, document.terms());
+                prop_assert!(of_search(&search).iter().any(|key| keys.contains(key)));
+            }
+        }
     }
 }

@@ -11,7 +11,7 @@ const KEYS_AT_ONCE: usize = 200;
 /// The maximum number of hits of one call, which has at most 100 events and 100 timers.
 const HITS_AT_ONCE: u32 = 90;
 /// The number of searches after which a call leaves the others to the next one.
-const TRIED_AT_ONCE: usize = 1000;
+const TRIED_AT_ONCE: usize = 2000;
 
 /// A listing, and where the work continues if an earlier call has begun it.
 #[input]
