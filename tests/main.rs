@@ -134,6 +134,7 @@ mod cases {
     mod reports_subjects;
     mod roles;
     mod sandbox;
+    mod saved_searches;
     mod search_relevance;
     mod sign_in_agents;
     mod signal_verification;

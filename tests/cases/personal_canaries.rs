@@ -23,7 +23,7 @@ use crate::{
 use rand::RngExt as _;
 use serde_json::{Value, json};
 
-const CAPABILITIES: [&str; 17] = [
+const CAPABILITIES: [&str; 18] = [
     "agent_credits",
     "agent_listings",
     "calendar",
@@ -34,6 +34,7 @@ const CAPABILITIES: [&str; 17] = [
     "owners",
     "pairings",
     "reports",
+    "saved_searches",
     "signal_verification",
     "social_org",
     "social_permissions",
@@ -268,6 +269,11 @@ async fn leave_private_data(ada: &Person<'_>, bo: &Person<'_>, canaries: &mut Ca
     call("calendar", json!({ "action": "import_ics", "ics": ics })).await;
     let note = json!({ "action": "note", "owner_id": bo.id, "text": canaries.plant("note") });
     call("social_relationships", note).await;
+    let search = json!({
+        "action": "create", "name": canaries.plant("name of a saved search"),
+        "query": { "q": canaries.plant("words of a saved search") },
+    });
+    call("saved_searches", search).await;
     let webhook = json!({
         "action": "create", "url": format!("https://{}.example/", canaries.plant("webhook")),
         "description": canaries.plant("description of a webhook"),

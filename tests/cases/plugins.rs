@@ -44,11 +44,12 @@ const NAMED: [&str; 17] = [
     "svc.phone-binding",
 ];
 /// The other shipped capabilities.
-const MORE: [&str; 9] = [
+const MORE: [&str; 10] = [
     "handoff_resolve",
     "map_search",
     "owner_verification",
     "reports",
+    "saved_searches",
     "signal_verification",
     "svc.events",
     "svc.status",

@@ -12,7 +12,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 async fn host() -> Host {
     let mut names = matching::CAPABILITIES.to_vec();
-    names.extend(["calendar", "thread_meetings"]);
+    names.extend(["calendar", "saved_searches", "thread_meetings"]);
     // The tests make many calls, and none of them is about the time limit.
     Host::start(Options::with(&names).configuration("[limits]\ncall_wall_time_ms = 30000\n")).await
 }
@@ -86,7 +86,7 @@ async fn the_demonstration_fills_a_host() {
     }
     let token = text.split("PORTOLAN_TOKEN=").nth(1).unwrap().split_whitespace().next().unwrap();
     let agent = crate::harness::Agent { host: &host, token: token.to_owned() };
-    for capability in ["matching_sessions", "conversations", "thread_meetings"] {
+    for capability in ["matching_sessions", "saved_searches", "conversations", "thread_meetings"] {
         let list = agent.result(capability, json!({ "action": "list" })).await;
         assert_eq!(list["items"].as_array().unwrap().len(), 1, "{capability}: {list:#}");
     }

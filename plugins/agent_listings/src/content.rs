@@ -1,6 +1,7 @@
 //! The content of a listing, checked before it is stored.
 
 use crate::{refusals::*, scan, types::*};
+use listing_search::SearchError;
 use people_kit::contact::has_contact_data;
 use people_kit::taxonomy::{self, CheckInput, Checked, Side};
 use people_kit::text::{Faults, Lines, check_title, plain, public};
@@ -42,8 +43,9 @@ pub(crate) fn prepare(
         criteria: content.criteria.clone(),
         text: format!("{}. {}", content.title, content.description),
     };
+    let [attributes, criteria] = ["attributes", "criteria"].map(|name| format!("{base}/{name}"));
     let checked = taxonomy::check(&input)
-        .map_err(|error| error.at(&format!("{base}/attributes"), &format!("{base}/criteria")))?;
+        .map_err(|error| SearchError::Taxonomy(error.at(&attributes, &criteria)))?;
     content.attributes = checked.attributes.clone();
     if checked.policy.min_age.is_some() {
         // In social categories the exact place is not even stored.

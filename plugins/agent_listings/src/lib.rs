@@ -23,6 +23,7 @@ mod write;
 
 use deactivation::AgentRevoked;
 use documents::{CARDS, LISTINGS, Listing, OWNER_LISTINGS};
+use listing_search::{CardsQuery, FoundCards, ensure_old_enough};
 use people_kit::listings::{FittingPage, FittingQuery, Profiles, ProfilesQuery};
 use people_kit::{people, relations, taxonomy};
 use portolan_sdk::prelude::*;
@@ -30,8 +31,7 @@ use prompts::{FIND_PEOPLE, PUBLISH_LISTING};
 use refusals::{ListingsError, Result, read};
 use states::LISTING;
 use transitions::{
-    can_edit, can_view, ensure_in_time, ensure_old_enough, enter, load_editable, notify, publish,
-    renew,
+    can_edit, can_view, ensure_in_time, enter, load_editable, notify, publish, renew,
 };
 use types::*;
 use views::{Found, Owner, Stats, View};
@@ -213,6 +213,14 @@ impl AgentListings {
     #[action(access = internal, callers = ["matching_sessions", "pairings", "reports"], idempotent)]
     fn profiles(_call: &Call, input: ProfilesQuery) -> Result<Profiles, ListingsError> {
         matching::profiles(&input)
+    }
+
+    /// Get the cards of listings, as searches read them.
+    ///
+    /// A listing that no search can find now has none.
+    #[action(access = internal, callers = ["saved_searches"], idempotent)]
+    fn cards(_call: &Call, input: CardsQuery) -> Result<FoundCards, ListingsError> {
+        matching::cards(&input)
     }
 
     /// Find active listings that another capability may match with a listing.

@@ -1,6 +1,7 @@
 //! Listings for other capabilities, which match them.
 
 use crate::{documents::*, refusals::*, states::*, types::*};
+use listing_search::{CardsQuery, FoundCards, RANKS, StoredCard, level_of};
 use people_kit::listings::{FittingPage, FittingQuery, Profile, Profiles, ProfilesQuery};
 use people_kit::people::{self, ContactPolicy};
 use people_kit::relations;
@@ -14,6 +15,16 @@ pub(crate) fn profiles(query: &ProfilesQuery) -> Result<Profiles> {
         add_people(&mut profiles)?;
     }
     Ok(Profiles { profiles })
+}
+
+pub(crate) fn cards(query: &CardsQuery) -> Result<FoundCards> {
+    let found = CARDS.get_many(query.listing_ids.iter().map(String::as_str))?;
+    let card = |card: Stored<Card>| StoredCard {
+        listing_id: card.id,
+        version: card.revision,
+        card: card.value,
+    };
+    Ok(FoundCards { cards: found.into_iter().flatten().map(card).collect() })
 }
 
 /// Returns a page of active listings of other people that may be shown to the viewer. Listings with

@@ -1,7 +1,8 @@
 //! The refusals, each with the next step that helps.
 
 use crate::types::*;
-use people_kit::{taxonomy::TaxonomyError, text::TextError};
+use listing_search::SearchError;
+use people_kit::text::TextError;
 use portolan_sdk::{prelude::*, states::StateConflict};
 
 pub(crate) type Result<T, E = ListingsError> = std::result::Result<T, E>;
@@ -29,17 +30,8 @@ pub(crate) enum ListingsError {
         next = Next::action(CAPABILITY, "list_mine").field("state", states)
     )]
     ListingLimitReached { name: &'static str, limit: u64, states: Vec<&'static str> },
-    /// This category has a minimum age, and the person's record does not show that they have
-    /// reached it.
-    #[refusal(
-        forbidden,
-        retryable,
-        conflict_detail = json!({ "kind": "policy", "policy": "min_age", "min_age": min_age }),
-        next = state_age(has_owner)
-    )]
-    AgeRestricted { min_age: u8, has_owner: bool },
     #[refusal(transparent)]
-    Taxonomy(TaxonomyError),
+    Search(SearchError),
     #[refusal(transparent)]
     Text(TextError),
     #[refusal(transparent)]
@@ -48,13 +40,4 @@ pub(crate) enum ListingsError {
 
 pub(crate) fn read(listing_id: &str) -> Next {
     Next::action(CAPABILITY, "get").field("listing_id", listing_id)
-}
-
-fn state_age(has_owner: bool) -> Next {
-    if !has_owner {
-        return Next::claim().then_retry();
-    }
-    Next::action("owners", "update_profile")
-        .ask("birth_year", "In which year were you born? Others do not see it.")
-        .then_retry()
 }

@@ -1,6 +1,7 @@
 //! The transitions of a listing, with everything that follows from them.
 
 use crate::{documents::*, orgs, refusals::*, states::*, types::*, views::*};
+use listing_search::ensure_old_enough;
 use people_kit::people;
 use people_kit::relations::{self, Tuple};
 use portolan_sdk::prelude::*;
@@ -31,7 +32,9 @@ pub(crate) fn can_edit(call: &Call, listing: &Stored<Listing>) -> Result<bool> {
     match call.owner_id() {
         None => Ok(false),
         Some(viewer) if viewer == listing.value.owner_id => Ok(true),
-        Some(viewer) => has_relation(&listing.id, "editor", viewer),
+        Some(viewer) => {
+            Ok(relations::has_relation(format!("listing:{}", listing.id), "editor", viewer)?)
+        }
     }
 }
 
@@ -42,12 +45,8 @@ pub(crate) fn can_view(call: &Call, listing: &Stored<Listing>) -> Result<bool> {
     }
     match call.owner_id() {
         None => Ok(listing.value.visibility != Visibility::Network),
-        Some(viewer) => has_relation(&listing.id, "can_view", viewer),
+        Some(viewer) => Ok(listing_search::can_view(&listing.id, viewer)?),
     }
-}
-
-pub(crate) fn has_relation(listing_id: &str, relation: &str, viewer: &str) -> Result<bool> {
-    Ok(relations::has_relation(format!("listing:{listing_id}"), relation, viewer)?)
 }
 
 /// Applies an action to a listing, and stores it with its card, timers and relations.
@@ -237,14 +236,8 @@ pub(crate) fn ensure_ready(listing: &Listing) -> Result<()> {
         return Err(Refusal::common(ErrorCode::NotPermitted, message).next(next).into());
     }
     orgs::ensure_owner_can_recruit(listing)?;
-    ensure_old_enough(listing.min_age, person.and_then(|person| person.age_at_least), true)
-}
-
-pub(crate) fn ensure_old_enough(min_age: u8, age: Option<u8>, has_owner: bool) -> Result<()> {
-    if min_age == 0 || age.is_some_and(|age| age >= min_age) {
-        return Ok(());
-    }
-    Err(ListingsError::AgeRestricted { min_age, has_owner })
+    let age = person.and_then(|person| person.age_at_least);
+    Ok(ensure_old_enough(listing.min_age, age, true)?)
 }
 
 /// Publishes an event for the owner and for subscribed capabilities.

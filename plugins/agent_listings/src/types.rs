@@ -1,8 +1,9 @@
 //! Inputs, limits and events.
 
 use crate::states::*;
+pub(crate) use listing_search::Conditions;
 pub(crate) use people_kit::listings::{Compensation, Place, Visibility};
-use people_kit::taxonomy::{Criteria, Filters, Side};
+use people_kit::taxonomy::{Criteria, Side};
 use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};
 
@@ -180,26 +181,6 @@ pub(crate) struct Mine {
     pub(crate) page: PageInput,
 }
 
-/// A circle around a point.
-#[input(Clone, Copy)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Near {
-    /// The latitude in degrees.
-    #[schemars(range(min = -90, max = 90))]
-    pub(crate) lat: f64,
-    /// The longitude in degrees.
-    #[schemars(range(min = -180, max = 180))]
-    pub(crate) lng: f64,
-    /// The radius in kilometres; at least 5 for homes and work.
-    #[serde(default = "default_radius")]
-    #[schemars(range(min = 1, max = 20_000))]
-    pub(crate) radius_km: f64,
-}
-
-fn default_radius() -> f64 {
-    25.0
-}
-
 /// The order of the results.
 #[choice]
 pub(crate) enum Sort {
@@ -210,35 +191,10 @@ pub(crate) enum Sort {
     Distance,
 }
 
-#[input(Default, Clone)]
+#[input(Default)]
 pub(crate) struct Search {
-    /// What the listing is about, in any words and languages: of its title, its description, its
-    /// category, its place or its values, or words that mean the same. By relevance, listings with
-    /// all of the words come first, and then those with most. Other orders and `facets` need all.
-    #[schemars(length(min = 1, max = 200))]
-    pub(crate) q: Option<String>,
-    /// A code of `listing_taxonomy`. Listings in categories below it are found too.
-    #[schemars(length(min = 1, max = 64))]
-    pub(crate) category: Option<String>,
-    pub(crate) side: Option<Side>,
-    /// A circle around a point: only listings in it are found. Places are known to about a
-    /// kilometre.
-    pub(crate) near: Option<Near>,
-    /// A rectangle: only listings in it are found.
-    pub(crate) bbox: Option<portolan_sdk::documents::Rectangle>,
-    /// True to find only listings that do not depend on a place, false to find only listings that
-    /// do. Omit this field to find both.
-    pub(crate) remote: Option<bool>,
-    /// A range: only listings whose pay, rent or price overlaps it are found.
-    pub(crate) compensation: Option<Compensation>,
-    /// Comparisons of attributes, by their names: at most 12, of which 4 with `gte` or `lte`.
-    /// `listing_taxonomy` `fields` of the counterpart lists the attributes that can be compared.
-    #[serde(default, skip_serializing_if = "Filters::is_empty")]
-    #[schemars(length(max = 12))]
-    pub(crate) filters: Filters,
-    /// A time (RFC 3339): only listings that were published then or later are found.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) posted_since: Option<String>,
+    #[serde(flatten)]
+    pub(crate) conditions: Conditions,
     /// The order: by default `relevance` with `q`, otherwise `distance` with `near`, otherwise
     /// `newest`.
     pub(crate) sort: Option<Sort>,

@@ -1,26 +1,12 @@
 //! Outputs.
 
 use crate::{content, documents::*, refusals::*, schema_org, states::*, types::*};
+pub(crate) use listing_search::{CardView, Owner};
 use people_kit::UNTRUSTED;
-use people_kit::listings::Card as Short;
-use people_kit::people::{self, Person};
+use people_kit::people;
 use people_kit::taxonomy::{Criteria, Side};
 use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};
-
-/// The owner of a listing.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(crate) struct Owner {
-    owner_id: String,
-    display_name: Option<String>,
-}
-
-impl Owner {
-    pub(crate) fn new(owner_id: &str, person: Option<&Person>) -> Self {
-        let display_name = person.and_then(|person| person.display_name.clone());
-        Self { owner_id: owner_id.to_owned(), display_name }
-    }
-}
 
 /// A listing: the whole for everybody who may change it, otherwise its public part.
 #[output]
@@ -130,42 +116,6 @@ impl View {
         self.description_html = Some(content::html(&self.description_md)?);
         self.schema_org = Some(schema_org::of(listing));
         Ok(self)
-    }
-}
-
-/// A listing in the results of a search.
-#[output]
-pub(crate) struct CardView {
-    #[serde(flatten)]
-    short: Short,
-    attributes: Map<String, Value>,
-    owner: Owner,
-    org_id: Option<String>,
-    /// When it was published (RFC 3339).
-    published_at: String,
-    /// When it expires (RFC 3339).
-    valid_through: String,
-    /// The distance from the point of `near`, as exact as places are known.
-    distance_km: Option<f64>,
-}
-
-impl CardView {
-    pub(crate) fn new(hit: Hit<Card>, person: Option<&Person>) -> Self {
-        let card = hit.document.value;
-        let short = view!(move card => Short {
-            category, side, title, excerpt, place, remote, compensation;
-            listing_id: hit.document.id,
-            category_label: card.label,
-            trust: UNTRUSTED,
-        });
-        view!(move card => Self {
-            attributes, org_id;
-            short,
-            owner: Owner::new(&card.owner_id, person),
-            published_at: rfc3339(card.published_at),
-            valid_through: rfc3339(card.valid_through),
-            distance_km: hit.distance_m.map(|metres| (metres / 100.0).round() / 10.0),
-        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::content::{self, Prepared};
 use crate::{documents::*, orgs, patch, refusals::*, states::*, transitions, types::*};
+use listing_search::ensure_old_enough;
 use people_kit::people;
 use portolan_sdk::prelude::*;
 
@@ -12,7 +13,7 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Stored<Listing>> {
     let Prepared { content, checked, visibility, excerpt, flags } = prepared;
     let min_age = checked.policy.min_age.unwrap_or(0);
     let person = people::person(&owner_id)?;
-    transitions::ensure_old_enough(min_age, person.and_then(|person| person.age_at_least), true)?;
+    ensure_old_enough(min_age, person.and_then(|person| person.age_at_least), true)?;
     let value = Listing {
         owner_id,
         org_id: input.as_org.map(Into::into),

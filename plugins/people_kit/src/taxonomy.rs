@@ -174,7 +174,7 @@ pub struct NarrowInput {
 }
 
 /// The output of `listing_taxonomy narrow`: comparisons of keys, all of which must hold.
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Narrowed {
     /// The minimum age of the category.
     pub min_age: Option<u8>,
@@ -285,15 +285,25 @@ impl TaxonomyError {
     /// caller's body.
     #[must_use]
     pub fn at(self, attributes: &str, criteria: &str) -> Self {
+        self.moved(|pointer| {
+            let parts = [("/attributes", attributes), ("/criteria", criteria)];
+            let moved = |(part, to)| Some(format!("{to}{}", pointer.strip_prefix(part)?));
+            parts.into_iter().find_map(moved)
+        })
+    }
+
+    /// Returns the error with `base` before each of its pointers.
+    #[must_use]
+    pub fn within(self, base: &str) -> Self {
+        self.moved(|pointer| Some(format!("{base}{pointer}")))
+    }
+
+    fn moved(self, place: impl Fn(&str) -> Option<String>) -> Self {
         let mut refusal = Refusal::from(self);
         if let Some(conflict) = refusal.conflict.as_deref_mut() {
             let move_to = |pointer: &mut Value| {
-                for (part, to) in [("/attributes", attributes), ("/criteria", criteria)] {
-                    let rest = pointer.as_str().and_then(|pointer| pointer.strip_prefix(part));
-                    if let Some(moved) = rest.map(|rest| format!("{to}{rest}")) {
-                        *pointer = moved.into();
-                        return;
-                    }
+                if let Some(moved) = pointer.as_str().and_then(&place) {
+                    *pointer = moved.into();
                 }
             };
             if let Some(errors) = conflict.get_mut("errors").and_then(Value::as_array_mut) {

@@ -56,7 +56,8 @@
 //! [`limits`] for quotas, [`events`] for published events, [`feeds`] for the host's public records,
 //! [`timers`] for later calls, [`invoke`] for nested calls, [`secrets`] for signatures and
 //! encryption, and [`log`] for messages to the operator. The feature `test` adds the module `test`,
-//! a world in which actions run without a host.
+//! a world in which actions run without a host, and `matching` adds the module `matching`, which
+//! tries queries against documents in memory.
 //!
 //! All effects of a call are committed together when the call succeeds. If it is refused, traps or
 //! times out, none of them is.
@@ -74,10 +75,14 @@ mod heap;
 mod host_error;
 #[cfg(not(target_arch = "wasm32"))]
 mod imports;
+#[cfg(any(feature = "matching", all(feature = "test", not(target_arch = "wasm32"))))]
+mod index;
 pub mod invoke;
 pub mod limits;
 pub mod log;
 pub mod lookups;
+#[cfg(feature = "matching")]
+pub mod matching;
 pub mod migration;
 pub mod pages;
 pub mod people;

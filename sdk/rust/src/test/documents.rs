@@ -4,15 +4,14 @@ use super::state::State;
 use crate::{
     contract::{
         HostError, description,
-        documents::{Counted, Direction, Document, Expectation, Hit, Page, Query},
+        documents::{Counted, Document, Expectation, Hit, Page, Query},
     },
     imports,
+    index::{check, invalid, shape},
 };
-use portolan_query::{
-    Entry, MAX_COUNTED_PATHS, Path, Request, Shape, cursor, geo, is_counted, most_frequent,
-};
+use portolan_query::{Entry, MAX_COUNTED_PATHS, Shape, cursor, is_counted, most_frequent};
 use serde_json::Value;
-use std::{collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
 
 const ID_BYTES: usize = 128;
 const DOCUMENT_BYTES: usize = 256 << 10;
@@ -264,10 +263,6 @@ impl State {
     }
 }
 
-fn invalid(error: &dyn fmt::Display) -> HostError {
-    HostError::Invalid(error.to_string())
-}
-
 fn expected(stored: &Stored, expect: Expectation) -> Result<(), HostError> {
     let holds = match expect {
         Expectation::Any => true,
@@ -275,49 +270,4 @@ fn expected(stored: &Stored, expect: Expectation) -> Result<(), HostError> {
         Expectation::Revision(revision) => stored.content.is_some() && stored.revision == revision,
     };
     holds.then_some(()).ok_or(HostError::Conflict)
-}
-
-/// Returns what the index of a collection covers.
-fn shape(declaration: &description::Collection) -> Result<Shape, String> {
-    let path = |text: &String| Path::parse(text).ok_or_else(|| format!("{text} is not a path"));
-    let paths = |texts: &[String]| texts.iter().map(path).collect::<Result<Vec<_>, _>>();
-    let indexes = &declaration.indexes;
-    let all: Vec<_> = indexes.iter().map(|index| paths(&index.paths)).collect::<Result<_, _>>()?;
-    let uniques = indexes.iter().zip(&all).filter(|(index, _)| index.unique);
-    let uniques = uniques.map(|(_, paths)| paths.clone()).collect();
-    let geo = match &declaration.geo {
-        Some(geo) => Some((path(&geo.latitude)?, path(&geo.longitude)?)),
-        None => None,
-    };
-    Shape::new(all.concat(), uniques, paths(&declaration.text)?, geo)
-        .map_err(|error| error.to_string())
-}
-
-/// Checks a query against the index of its collection.
-fn check(shape: &Shape, query: &Query) -> Result<portolan_query::Query, HostError> {
-    let near =
-        query.near.map(|near| geo::Circle::new(near.latitude, near.longitude, near.radius_m));
-    let within =
-        query.within.map(|area| geo::Rectangle::new(area.south, area.west, area.north, area.east));
-    let order: Vec<_> = query
-        .order
-        .iter()
-        .map(|order| {
-            let direction = match order.direction {
-                Direction::Ascending => portolan_query::Direction::Ascending,
-                Direction::Descending => portolan_query::Direction::Descending,
-            };
-            (order.path.as_str(), direction)
-        })
-        .collect();
-    let request = Request {
-        filter: query.filter.as_deref(),
-        text: query.text.as_deref(),
-        near: near.transpose().map_err(|error| invalid(&error))?,
-        within: within.transpose().map_err(|error| invalid(&error))?,
-        order: &order,
-        limit: query.limit,
-        unchecked: query.unchecked,
-    };
-    portolan_query::Query::new(shape, request).map_err(|error| invalid(&error))
 }

@@ -1,0 +1,56 @@
+//! The conditions of a search.
+
+use people_kit::listings::Compensation;
+use people_kit::taxonomy::{Filters, Side};
+use portolan_sdk::{documents::Rectangle, prelude::*};
+
+/// The conditions of a search: a listing must fulfil all of them.
+#[input(Default, Clone, PartialEq)]
+pub struct Conditions {
+    /// What the listing is about, in any words and languages: of its title, its description, its
+    /// category, its place or its values, or words that mean the same.
+    #[schemars(length(min = 1, max = 200))]
+    pub q: Option<String>,
+    /// A code of `listing_taxonomy`. Listings in categories below it are found too.
+    #[schemars(length(min = 1, max = 64))]
+    pub category: Option<String>,
+    pub side: Option<Side>,
+    /// A circle around a point: only listings in it are found. Places are known to about a
+    /// kilometre.
+    pub near: Option<Near>,
+    /// A rectangle: only listings in it are found.
+    pub bbox: Option<Rectangle>,
+    /// True to find only listings that do not depend on a place, false to find only listings that
+    /// do. Omit this field to find both.
+    pub remote: Option<bool>,
+    /// A range: only listings whose pay, rent or price overlaps it are found.
+    pub compensation: Option<Compensation>,
+    /// Comparisons of attributes, by their names: at most 12, of which 4 with `gte` or `lte`.
+    /// `listing_taxonomy` `fields` of the counterpart lists the attributes that can be compared.
+    #[serde(default, skip_serializing_if = "Filters::is_empty")]
+    #[schemars(length(max = 12))]
+    pub filters: Filters,
+    /// A time (RFC 3339): only listings that were published then or later are found.
+    #[schemars(length(min = 1, max = 40))]
+    pub posted_since: Option<String>,
+}
+
+/// A circle around a point.
+#[input(Clone, Copy, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Near {
+    /// The latitude in degrees.
+    #[schemars(range(min = -90, max = 90))]
+    pub lat: f64,
+    /// The longitude in degrees.
+    #[schemars(range(min = -180, max = 180))]
+    pub lng: f64,
+    /// The radius in kilometres; at least 5 for homes and work.
+    #[serde(default = "default_radius")]
+    #[schemars(range(min = 1, max = 20_000))]
+    pub radius_km: f64,
+}
+
+fn default_radius() -> f64 {
+    25.0
+}

@@ -1,0 +1,58 @@
+//! Listings in the results of a search.
+
+use crate::cards::Card;
+use people_kit::UNTRUSTED;
+use people_kit::listings::Card as Short;
+use people_kit::people::Person;
+use portolan_sdk::prelude::*;
+use serde_json::{Map, Value};
+
+/// The owner of a listing.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Owner {
+    owner_id: String,
+    display_name: Option<String>,
+}
+
+impl Owner {
+    pub fn new(owner_id: &str, person: Option<&Person>) -> Self {
+        let display_name = person.and_then(|person| person.display_name.clone());
+        Self { owner_id: owner_id.to_owned(), display_name }
+    }
+}
+
+/// A listing in the results of a search.
+#[output]
+pub struct CardView {
+    #[serde(flatten)]
+    short: Short,
+    attributes: Map<String, Value>,
+    owner: Owner,
+    org_id: Option<String>,
+    /// When it was published (RFC 3339).
+    published_at: String,
+    /// When it expires (RFC 3339).
+    valid_through: String,
+    /// The distance from the point of `near`, as exact as places are known.
+    distance_km: Option<f64>,
+}
+
+impl CardView {
+    pub fn new(hit: Hit<Card>, person: Option<&Person>) -> Self {
+        let card = hit.document.value;
+        let short = view!(move card => Short {
+            category, side, title, excerpt, place, remote, compensation;
+            listing_id: hit.document.id,
+            category_label: card.label,
+            trust: UNTRUSTED,
+        });
+        view!(move card => Self {
+            attributes, org_id;
+            short,
+            owner: Owner::new(&card.owner_id, person),
+            published_at: rfc3339(card.published_at),
+            valid_through: rfc3339(card.valid_through),
+            distance_km: hit.distance_m.map(|metres| (metres / 100.0).round() / 10.0),
+        })
+    }
+}

@@ -1,0 +1,114 @@
+//! Listings that are new or have changed, tried against the saved searches.
+
+use crate::{anchors, documents::*, refusals::*, telling, trial::Trial, types::*};
+use listing_search::StoredCard;
+use people_kit::{people, relations};
+use portolan_sdk::prelude::*;
+use std::collections::BTreeSet;
+
+/// The number of keys of one query.
+const KEYS_AT_ONCE: usize = 200;
+/// The maximum number of hits of one call, which has at most 100 events and 100 timers.
+const HITS_AT_ONCE: u32 = 90;
+/// The number of searches after which a call leaves the others to the next one.
+const TRIED_AT_ONCE: usize = 2000;
+
+/// A listing, and where the work continues if an earlier call has begun it.
+#[input]
+pub(crate) struct Arrival {
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) listing_id: String,
+    /// The version of the card that is tried: a later one has an event of its own.
+    pub(crate) version: Option<u64>,
+    /// The number of the slice of keys, and the cursor of its next page.
+    #[serde(default)]
+    pub(crate) slice: usize,
+    #[schemars(length(min = 1, max = 2000))]
+    pub(crate) cursor: Option<String>,
+}
+
+impl Arrival {
+    pub(crate) fn of(listing_id: String) -> Self {
+        Self { listing_id, version: None, slice: 0, cursor: None }
+    }
+}
+
+/// The part of a listing's event that is read.
+#[input]
+pub(crate) struct ListingChange {
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) listing_id: String,
+}
+
+/// Finds the saved searches that a listing fits.
+pub(crate) fn find_searches(call: &Call, arrival: Arrival) -> Result<()> {
+    let Arrival { listing_id, version, mut slice, mut cursor } = arrival;
+    let found = listing_search::cards([listing_id.as_str()])?.pop();
+    let Some(stored) = found.filter(|card| version.is_none_or(|known| known == card.version))
+    else {
+        return Ok(());
+    };
+    let owner = people::person(&stored.card.owner_id)?;
+    if owner.is_some_and(|owner| !owner.active) {
+        return Ok(());
+    }
+    let trial = Trial::new(stored)?;
+    let keys = anchors::of_listing(&trial.stored.card, trial.terms());
+    let (mut hits, mut tried) = (0, 0);
+    while let Some(slice_keys) = keys.chunks(KEYS_AT_ONCE).nth(slice) {
+        if hits > HITS_AT_ONCE / 2 || tried >= TRIED_AT_ONCE {
+            let version = Some(trial.stored.version);
+            let rest = Arrival { listing_id, version, slice, cursor };
+            let timer = format!("arrive/{}", rest.listing_id);
+            timers::set(&timer, call.now(), "arrive", &rest)?;
+            break;
+        }
+        let query = Query::new().filter(field("indexed.anchors[]").one_of(slice_keys));
+        let page = SEARCHES.find(query.limit(HITS_AT_ONCE - hits).cursor(cursor))?;
+        let (searches, next) = page.into_parts();
+        tried += searches.len();
+        hits += keep_hits(call, &trial, searches)?;
+        slice += usize::from(next.is_none());
+        cursor = next;
+    }
+    if hits > 0 {
+        telling::schedule_sweep(call)?;
+    }
+    Ok(())
+}
+
+/// Stores a hit for each of the searches that the listing fits, and returns how many documents of
+/// hits were written.
+fn keep_hits(call: &Call, trial: &Trial, searches: Vec<Stored<SavedSearch>>) -> Result<u32> {
+    let mut fitting = Vec::new();
+    for search in searches {
+        if trial.fits(&search.value)? {
+            fitting.push(search);
+        }
+    }
+    let StoredCard { listing_id, card, .. } = &trial.stored;
+    let owners: BTreeSet<&str> =
+        fitting.iter().map(|search| search.value.owner_id.as_str()).collect();
+    let people = people::people(owners.iter().copied())?;
+    let hidden = relations::hidden(Some(&card.owner_id), owners)?;
+    let hits = HITS.get_many(fitting.iter().map(|search| hit_id(&search.id, listing_id)))?;
+    let until = card.valid_through + REMEMBERED_FOR;
+    let mut written = 0;
+    for (search, hit) in fitting.iter().zip(hits) {
+        let owner_id = &search.value.owner_id;
+        match hit {
+            Some(mut hit) if hit.value.until < until => {
+                hit.value.until = until;
+                HITS.save(&mut hit)?;
+            }
+            None if !hidden.contains(owner_id)
+                && trial.is_shown_to(&search.value, people.get(owner_id))? =>
+            {
+                telling::keep(call, search, listing_id, until)?;
+            }
+            _ => continue,
+        }
+        written += 1;
+    }
+    Ok(written)
+}

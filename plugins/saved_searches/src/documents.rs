@@ -1,0 +1,115 @@
+//! The stored documents: saved searches, the listings that they have found, and what is to be told.
+
+use crate::{refusals::*, states::*, types::*};
+use listing_search::Prepared;
+use portolan_sdk::documents::Person;
+use portolan_sdk::documents::PersonalField::Personal;
+use portolan_sdk::{documents::OpenIds, prelude::*};
+
+pub(crate) const SEARCHES: Collection<SavedSearch> = Collection::new("searches")
+    .people(&[Person::delete("owner_id").fields(&[Personal("name"), Personal("prepared")])])
+    .index("mine", &["owner_id", "changed_at"])
+    .index("state", &["state"])
+    .index("anchors", &["indexed.anchors[]"]);
+
+/// The listings that searches have found, keyed by both ids. As long as such a document exists, its
+/// listing is not told again.
+pub(crate) const HITS: Collection<StoredHit> = Collection::new("hits")
+    .people(&[Person::delete("owner_id")])
+    .index("search", &["search_id", "until"])
+    .index("until", &["until"]);
+
+/// What is to be told about a search, keyed by the search's id.
+pub(crate) const NEWS: Collection<News> =
+    Collection::new("news").people(&[Person::delete("owner_id")]);
+
+/// The saved searches of each person, keyed by the owner's id.
+pub(crate) const OWNER_SEARCHES: Collection<OpenIds> =
+    Collection::new("books").people(&[Person::delete("$id")]);
+
+#[document]
+#[entity(
+    kind = "saved_search", subjects = "saved_searches", collection = SEARCHES, owner = owner_id,
+    not_found = SavedSearchError::SavedSearchNotFound
+)]
+pub(crate) struct SavedSearch {
+    pub(crate) owner_id: String,
+    pub(crate) name: String,
+    pub(crate) prepared: Prepared,
+    pub(crate) frequency: Frequency,
+    pub(crate) state: State,
+    pub(crate) changed_at: u64,
+    /// The time from which days and weeks are counted.
+    pub(crate) since: u64,
+    pub(crate) indexed: Indexed,
+}
+
+/// Fields that only indexes read.
+#[document(Default)]
+pub(crate) struct Indexed {
+    /// The keys by which listings find the search; none while it is paused.
+    pub(crate) anchors: Vec<String>,
+}
+
+#[document]
+pub(crate) struct StoredHit {
+    pub(crate) owner_id: String,
+    pub(crate) search_id: String,
+    /// When it is forgotten.
+    pub(crate) until: u64,
+}
+
+#[document(Default)]
+pub(crate) struct News {
+    pub(crate) owner_id: String,
+    /// The number of hits of the search.
+    pub(crate) kept: u32,
+    /// The number of listings that were found and not told.
+    pub(crate) count: u64,
+    /// The ids of the newest of them, the newest first.
+    pub(crate) newest: Vec<String>,
+    /// When the person was told last.
+    pub(crate) told_at: u64,
+}
+
+/// Returns the id of the hit of a search and a listing.
+pub(crate) fn hit_id(search_id: &str, listing_id: &str) -> String {
+    format!("{search_id}>{listing_id}")
+}
+
+impl SavedSearch {
+    /// Returns when listings that are found now are told.
+    pub(crate) fn due(&self, news: &News, now: u64) -> u64 {
+        let period = match self.frequency {
+            Frequency::Instant => return now.max(news.told_at + TOLD_INTERVAL),
+            Frequency::Daily => DAY,
+            Frequency::Weekly => 7 * DAY,
+        };
+        self.since + (now.saturating_sub(self.since) / period + 1) * period
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_frequency_has_its_time() {
+        let now = 1_000 * DAY;
+        let search =
+            |frequency| SavedSearch { frequency, ..crate::fixtures::search("any", json!({})) };
+        let due = |frequency, since, told_at| {
+            let search = SavedSearch { since, ..search(frequency) };
+            search.due(&News { told_at, ..News::default() }, now)
+        };
+        for (frequency, since, told_at, expected) in [
+            (Frequency::Instant, 0, 0, now),
+            (Frequency::Instant, 0, now - 1, now - 1 + MINUTE),
+            (Frequency::Daily, now - HOUR, 0, now + 23 * HOUR),
+            (Frequency::Daily, now - DAY, now - 1, now + DAY),
+            (Frequency::Weekly, now - 8 * DAY, 0, now + 6 * DAY),
+        ] {
+            assert_eq!(due(frequency, since, told_at), expected, "{frequency:?} {since}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Saved searches, from `create` to `delete`.
+
+use crate::{anchors, documents::*, refusals::*, states::*, telling, types::*};
+use listing_search::{CARDS, Prepared, ensure_old_enough};
+use people_kit::people;
+use people_kit::text::{Faults, Lines, public};
+use portolan_sdk::{matching::Index, prelude::*};
+
+pub(crate) fn create(call: &Call, input: Create) -> Result<Answer<SearchView>> {
+    let owner_id = call.require_owner()?.to_owned();
+    let name = checked_name(&input.name)?;
+    let prepared = prepare(&owner_id, input.query)?;
+    let id = call.new_id("sav");
+    if OWNER_SEARCHES.enter(&owner_id, &id)? > MOST_SEARCHES {
+        return Err(SavedSearchError::SavedSearchLimitReached);
+    }
+    let value = SavedSearch {
+        owner_id,
+        name,
+        indexed: Indexed { anchors: anchors::of_search(&prepared) },
+        prepared,
+        frequency: input.frequency,
+        state: State::Active,
+        changed_at: call.now(),
+        since: call.now(),
+    };
+    let search = SEARCHES.add(id, value, call.now())?;
+    let next = Next::action(CAPABILITY, "preview").field("search_id", search.id.as_str());
+    Ok(Answer::new(view(call, &search)?).next(next))
+}
+
+pub(crate) fn update(call: &Call, input: Update) -> Result<SearchView> {
+    let mut search = load_for_change(call, &input.search_id, input.expected_version)?;
+    search.step(&SEARCH, "update")?;
+    let value = &mut search.value;
+    if let Some(name) = input.name {
+        value.name = checked_name(&name)?;
+    }
+    if let Some(query) = input.query {
+        value.prepared = prepare(&value.owner_id, query)?;
+    }
+    if let Some(frequency) = input.frequency {
+        value.frequency = frequency;
+        let waiting = NEWS.get(&search.id)?.filter(|news| news.value.count > 0);
+        if let Some(news) = waiting {
+            telling::schedule(call, &search, &news.value)?;
+        }
+    }
+    save(call, search)
+}
+
+pub(crate) fn pause(call: &Call, input: &Step) -> Result<SearchView> {
+    let mut search = load_for_change(call, &input.search_id, input.expected_version)?;
+    search.step(&SEARCH, "pause")?;
+    telling::drop_news(&search.id)?;
+    save(call, search)
+}
+
+pub(crate) fn resume(call: &Call, input: &Step) -> Result<SearchView> {
+    let mut search = load_for_change(call, &input.search_id, input.expected_version)?;
+    search.step(&SEARCH, "resume")?;
+    save(call, search)
+}
+
+pub(crate) fn delete(call: &Call, input: &Step) -> Result<SearchView> {
+    let mut search = load_for_change(call, &input.search_id, input.expected_version)?;
+    search.step(&SEARCH, "delete")?;
+    telling::forget(&search.id)?;
+    OWNER_SEARCHES.leave(&search.value.owner_id, &search.id)?;
+    SEARCHES.delete(&search.id, Expect::Revision(search.revision))?;
+    view(call, &search)
+}
+
+pub(crate) fn list(call: &Call, input: List) -> Result<Answer<Items<SearchView>>> {
+    Items::own(call, |owner_id| {
+        let states = input.state.map(|states| field("state").one_of(states));
+        let filter = field("owner_id").eq(owner_id).and(states);
+        let page = SEARCHES.find(input.page.last_changed(filter))?;
+        Items::try_of(page, |search| view(call, &search))
+    })
+}
+
+pub(crate) fn view(call: &Call, search: &Stored<SavedSearch>) -> Result<SearchView> {
+    let value = &search.value;
+    let news = NEWS.get_or_default(&search.id)?.value;
+    let is_waiting = news.count > 0;
+    Ok(view!(value => SearchView {
+        name, frequency, state;
+        search_id: search.id.clone(),
+        query: value.prepared.conditions.clone(),
+        version: search.revision,
+        allowed_actions: SEARCH.allowed(value.state),
+        waiting: news.count,
+        next_event_at: is_waiting.then(|| rfc3339(value.due(&news, call.now()))),
+        created_at: rfc3339(search.created_at),
+    }))
+}
+
+/// Returns a saved search of the caller; refuses if it does not have the expected version.
+fn load_for_change(
+    call: &Call,
+    search_id: &str,
+    expected: Option<Version>,
+) -> Result<Stored<SavedSearch>> {
+    let search = SavedSearch::load_own(call, search_id)?;
+    let current = || view(call, &search).ok();
+    search.ensure_version(expected, current, read(search_id))?;
+    Ok(search)
+}
+
+/// Saves a search with the keys by which listings find it.
+fn save(call: &Call, mut search: Stored<SavedSearch>) -> Result<SearchView> {
+    let value = &mut search.value;
+    value.changed_at = call.now();
+    value.indexed.anchors = match value.state {
+        State::Active => anchors::of_search(&value.prepared),
+        State::Paused | State::Deleted => Vec::new(),
+    };
+    search.save()?;
+    view(call, &search)
+}
+
+/// Returns the conditions with the taxonomy's comparisons. Refuses what `agent_listings` `search`
+/// would refuse.
+fn prepare(owner_id: &str, conditions: Conditions) -> Result<Prepared> {
+    let prepared = Prepared::new(conditions).map_err(|error| error.within("/query"))?;
+    if prepared.min_age() > 0 {
+        let age = people::person(owner_id)?.and_then(|person| person.age_at_least);
+        ensure_old_enough(prepared.min_age(), age, true)?;
+    }
+    let index = Index::of(&CARDS)?;
+    let query = prepared.query(prepared.filter(None));
+    if index.fits(query, &index.document(&json!({}))?).is_err() {
+        let expected = "words in q, and a bbox whose south is not above its north";
+        let next = Next::action("agent_listings", "search");
+        return Err(Refusal::validation("/query", "answerable", expected).next(next).into());
+    }
+    Ok(prepared)
+}
+
+fn checked_name(name: &str) -> Result<String> {
+    let mut faults = Faults::default();
+    let name = public("/name", name, Lines::One, &mut faults);
+    faults.check()?;
+    Ok(name)
+}

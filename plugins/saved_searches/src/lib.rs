@@ -1,0 +1,170 @@
+//! The capability `saved_searches`: searches for listings that are tried against each new one.
+//!
+//! A saved search is stored under the keys of its most selective condition. A listing that is new or
+//! has changed finds the searches that share one of its keys, and each of these is then evaluated as
+//! `agent_listings` `search` would. What a search has found is remembered, so that it is told once.
+
+mod anchors;
+mod arrivals;
+mod documents;
+#[cfg(test)]
+mod fixtures;
+mod keeping;
+mod preview;
+mod refusals;
+mod states;
+mod telling;
+#[cfg(test)]
+mod tests;
+mod trial;
+mod types;
+
+use arrivals::{Arrival, ListingChange};
+use documents::{HITS, NEWS, OWNER_SEARCHES, SEARCHES, SavedSearch};
+use listing_search::CARDS_OF;
+use people_kit::{people, relations, taxonomy};
+use portolan_sdk::prelude::*;
+use preview::SEARCH_LISTINGS;
+use refusals::SavedSearchError;
+use states::SEARCH;
+use types::*;
+
+struct SavedSearches;
+
+/// Save a search for listings, and hear of each new listing that fits.
+///
+/// A saved search has a name and the conditions of a search of `agent_listings`. Each listing that
+/// is published, resumed or changed later is tried against it at once: nobody has to poll. The
+/// person's agents get the event `saved_search.matched` (frequency `instant`) or, once a day or a
+/// week, `saved_search.digest`. Listings that fit when the search is saved are not told: `preview`
+/// lists them.
+///
+/// A listing is told once for each search, also if it is changed or published again later. It is
+/// told only if the person could find it: not their own, and not those of people whom they have
+/// blocked or who have blocked them. To be matched from both sides, use `matching_sessions` instead.
+#[capability(
+    id = "saved_searches",
+    title = "Saved searches",
+    tags = ["listings", "search", "alerts", "events"],
+    invokes = [
+        CARDS_OF, SEARCH_LISTINGS, people::PEOPLE, relations::ALLOWED, relations::HIDDEN,
+        taxonomy::NARROW,
+    ],
+    collections = [SEARCHES, HITS, NEWS, OWNER_SEARCHES],
+    state_machines = [SEARCH]
+)]
+impl SavedSearches {
+    /// Save a search.
+    ///
+    /// Its conditions are those of `agent_listings` `search`, and a listing must have all words of
+    /// `q`. A person can have 50 saved searches.
+    #[action(
+        access = write,
+        example = json!({
+            "name": "Quiet rooms near the park",
+            "query": {
+                "q": "quiet", "category": "home.let.room",
+                "near": { "lat": 37.77, "lng": -122.42, "radius_km": 10 },
+                "compensation": { "currency": "USD", "max": 1500, "unit": "MONTH" },
+            },
+        }),
+        example = json!({
+            "name": "Jobs with Rust", "query": { "q": "rust", "category": "work.job" },
+            "frequency": "daily",
+        })
+    )]
+    fn create(call: &Call, input: Create) -> Result<Answer<SearchView>, SavedSearchError> {
+        keeping::create(call, input)
+    }
+
+    /// Change the name, the conditions or the frequency of a saved search.
+    ///
+    /// Fields that are left out stay as they are. New conditions replace all earlier ones, and apply
+    /// to listings that are published or changed later.
+    #[action(access = write, idempotent, example = json!({
+            "search_id": SEARCH_ID, "query": { "q": "quiet", "category": "home.let" },
+        }))]
+    fn update(call: &Call, input: Update) -> Result<SearchView, SavedSearchError> {
+        keeping::update(call, input)
+    }
+
+    /// Get a saved search.
+    #[action(access = read, idempotent, example = json!({ "search_id": SEARCH_ID }))]
+    fn get(call: &Call, input: SearchId) -> Result<SearchView, SavedSearchError> {
+        keeping::view(call, &SavedSearch::load_own(call, &input.search_id)?)
+    }
+
+    /// List the person's saved searches, last changed first.
+    ///
+    /// For an agent that nobody has claimed, the list is empty.
+    #[action(access = read, idempotent, example = List::default())]
+    fn list(call: &Call, input: List) -> Result<Answer<Items<SearchView>>, SavedSearchError> {
+        keeping::list(call, input)
+    }
+
+    /// Preview the newest listings that fit now.
+    ///
+    /// It takes a saved search, or conditions before they are saved. Nothing is stored.
+    #[action(
+        access = read, idempotent,
+        example = json!({ "query": { "q": "rust", "category": "work.job" }, "limit": 5 })
+    )]
+    fn preview(call: &Call, input: Preview) -> Result<Answer<PreviewList>, SavedSearchError> {
+        preview::preview(call, input)
+    }
+
+    /// Pause a saved search.
+    ///
+    /// What it has found and not told is dropped, and nothing is found until it is resumed.
+    #[action(access = write, example = json!({ "search_id": SEARCH_ID }))]
+    fn pause(call: &Call, input: Step) -> Result<SearchView, SavedSearchError> {
+        keeping::pause(call, &input)
+    }
+
+    /// Resume a paused search.
+    ///
+    /// Listings of the time between are not told; `preview` lists those that fit.
+    #[action(access = write, example = json!({ "search_id": SEARCH_ID }))]
+    fn resume(call: &Call, input: Step) -> Result<SearchView, SavedSearchError> {
+        keeping::resume(call, &input)
+    }
+
+    /// Delete a saved search for good.
+    #[action(access = write, destructive, example = json!({ "search_id": SEARCH_ID }))]
+    fn delete(call: &Call, input: Step) -> Result<SearchView, SavedSearchError> {
+        keeping::delete(call, &input)
+    }
+
+    /// Find the saved searches that a listing fits.
+    #[action(
+        access = internal, idempotent,
+        on = "listing.published", on = "listing.resumed", on = "listing.updated",
+        emits = [MATCHED, DIGEST]
+    )]
+    fn on_listing_active(
+        call: &Call,
+        event: Happened<ListingChange>,
+    ) -> Result<(), SavedSearchError> {
+        arrivals::find_searches(call, Arrival::of(event.data.listing_id))
+    }
+
+    /// Continue to find the saved searches that a listing fits.
+    #[action(access = internal, idempotent, emits = [MATCHED, DIGEST])]
+    fn arrive(call: &Call, input: Arrival) -> Result<(), SavedSearchError> {
+        arrivals::find_searches(call, input)
+    }
+
+    /// Tell a person what a search has found.
+    #[action(access = internal, idempotent, emits = [MATCHED, DIGEST])]
+    fn tell(call: &Call, input: SearchId) -> Result<(), SavedSearchError> {
+        telling::tell(call, &input.search_id)
+    }
+
+    /// Forget listings that were found and have ended long ago.
+    #[action(access = internal, idempotent)]
+    fn sweep(call: &Call) -> Result<(), SavedSearchError> {
+        telling::sweep(call)
+    }
+}
+
+const SEARCH_ID: &str = "sav_01JZX8Q4M2N6P7R8S9T0V1W2X3";

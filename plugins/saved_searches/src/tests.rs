@@ -1,0 +1,344 @@
+//! Saved searches in a world without other capabilities.
+
+use crate::{SavedSearches, documents::*, fixtures::*, states::State, types::*};
+use listing_search::{CARDS_OF, FoundCards, StoredCard};
+use people_kit::{people, relations, taxonomy};
+use portolan_sdk::{
+    prelude::*,
+    test::{self, World},
+};
+
+const NOW: u64 = 1_800_000_000_000;
+const SEARCH: &str = "sav_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+
+fn found(cards: impl IntoIterator<Item = StoredCard>) -> FoundCards {
+    FoundCards { cards: cards.into_iter().collect() }
+}
+
+/// Returns a world that knows nobody's profile and in which nobody has blocked anybody.
+fn world() -> World {
+    test::world()
+        .of::<SavedSearches>()
+        .system()
+        .at(NOW)
+        .answer(people::PEOPLE, json!({ "people": [] }))
+        .answer(relations::HIDDEN, json!({ "owner_ids": [] }))
+}
+
+fn arrive(world: &mut World) {
+    let event = json!({
+        "id": "evt_1", "event_type": "listing.published", "subject": "listings/x",
+        "data": { "listing_id": LISTING, "category": "home.let.room" },
+    });
+    world.call("on_listing_active", &event).unwrap();
+}
+
+/// Returns the types of the events, each with the ids of its listings.
+fn events(world: &World) -> Vec<(String, Value)> {
+    let events = world.events().into_iter();
+    events.map(|event| (event.event_type, event.data["listing_ids"].clone())).collect()
+}
+
+fn matched() -> (String, Value) {
+    ("saved_search.matched".into(), json!([LISTING]))
+}
+
+#[test]
+fn a_listing_is_told_at_once_and_never_again() {
+    let quiet = search("Quiet", json!({ "q": "quiet rooms", "category": "home.let" }));
+    let mut world =
+        world().document(SEARCHES, SEARCH, &quiet).answer(CARDS_OF, found([stored(1, json!({}))]));
+    arrive(&mut world);
+    assert_eq!(events(&world), [matched()]);
+    let event = &world.events()[0];
+    assert_eq!(event.data["name"], "Quiet");
+    assert_eq!(event.data["next"]["input"]["listing_id"], LISTING);
+    for _ in 0..2 {
+        world.advance(DAY);
+        arrive(&mut world);
+    }
+    assert_eq!(events(&world), [matched()]);
+}
+
+#[test]
+fn a_search_finds_nothing_that_it_would_not_show() {
+    let network = json!({ "visibility": "network" });
+    let inactive = |owner_id: &str| json!({ "people": [{ "owner_id": owner_id, "active": false, "contact_policy": "paused" }] });
+    let old_enough = json!({ "people": [{
+        "owner_id": SEEKER, "active": true, "contact_policy": "network", "age_at_least": 20,
+    }] });
+    let nobody = json!({ "people": [] });
+    for (what, query, card, people, hidden, verdict, is_told) in [
+        ("fits", json!({ "q": "desk" }), json!({}), &nobody, json!([]), false, true),
+        ("other word", json!({ "q": "desk garden" }), json!({}), &nobody, json!([]), false, false),
+        ("blocked", json!({ "q": "desk" }), json!({}), &nobody, json!([SEEKER]), false, false),
+        (
+            "no lister",
+            json!({ "q": "desk" }),
+            json!({}),
+            &inactive(LISTER),
+            json!([]),
+            false,
+            false,
+        ),
+        (
+            "no seeker",
+            json!({ "q": "desk" }),
+            json!({}),
+            &inactive(SEEKER),
+            json!([]),
+            false,
+            false,
+        ),
+        (
+            "own",
+            json!({ "q": "desk" }),
+            json!({ "owner_id": SEEKER }),
+            &nobody,
+            json!([]),
+            false,
+            false,
+        ),
+        ("stranger", json!({ "q": "desk" }), network.clone(), &nobody, json!([]), false, false),
+        ("friend", json!({ "q": "desk" }), network, &nobody, json!([]), true, true),
+        (
+            "too young",
+            json!({ "q": "desk" }),
+            json!({ "min_age": 18 }),
+            &nobody,
+            json!([]),
+            false,
+            false,
+        ),
+        (
+            "adult",
+            json!({ "q": "desk" }),
+            json!({ "min_age": 18 }),
+            &old_enough,
+            json!([]),
+            false,
+            true,
+        ),
+    ] {
+        let mut world = test::world()
+            .of::<SavedSearches>()
+            .system()
+            .at(NOW)
+            .document(SEARCHES, SEARCH, &search("Any", query))
+            .answer(CARDS_OF, found([stored(1, card)]))
+            .answer(people::PEOPLE, people)
+            .answer(relations::HIDDEN, json!({ "owner_ids": hidden }))
+            .answer(relations::ALLOWED, json!({ "allowed": verdict }));
+        arrive(&mut world);
+        let told = events(&world);
+        assert_eq!(told, if is_told { vec![matched()] } else { Vec::new() }, "{what}");
+        assert_eq!(world.documents(HITS).len(), usize::from(is_told), "{what}");
+    }
+}
+
+#[test]
+fn a_digest_comes_at_its_time_and_only_with_what_is_still_there() {
+    let since = NOW - HOUR;
+    let daily = SavedSearch {
+        frequency: Frequency::Daily,
+        since,
+        ..search("Daily", json!({ "category": "home" }))
+    };
+    for is_still_there in [true, false] {
+        let later = is_still_there.then(|| stored(1, json!({})));
+        let mut world = world()
+            .document(SEARCHES, SEARCH, &daily)
+            .answer(CARDS_OF, found([stored(1, json!({}))]))
+            .answer(CARDS_OF, found(later));
+        arrive(&mut world);
+        assert!(events(&world).is_empty());
+        let timers = world.timers();
+        let tell = timers.iter().find(|timer| timer.action == "tell").unwrap();
+        assert_eq!(tell.at, since + DAY);
+        world.advance(23 * HOUR);
+        world.call("tell", &tell.input).unwrap();
+        let told = ("saved_search.digest".to_owned(), json!([LISTING]));
+        assert_eq!(events(&world), if is_still_there { vec![told] } else { Vec::new() });
+        world.call("tell", &tell.input).unwrap();
+        assert_eq!(events(&world).len(), usize::from(is_still_there), "it is told once");
+    }
+}
+
+#[test]
+fn listings_within_a_minute_are_told_together() {
+    let other =
+        |listing_id: &str| StoredCard { listing_id: listing_id.into(), ..stored(1, json!({})) };
+    let mut world = world()
+        .document(SEARCHES, SEARCH, &search("Any", json!({ "category": "home" })))
+        .answer(CARDS_OF, found([other("lst_1")]))
+        .answer(CARDS_OF, found([other("lst_2")]))
+        .answer(CARDS_OF, found([other("lst_3")]))
+        .answer(CARDS_OF, found([other("lst_2"), other("lst_3")]));
+    for _ in 0..3 {
+        arrive(&mut world);
+    }
+    let told = |ids: &[&str]| ("saved_search.matched".to_owned(), json!(ids));
+    assert_eq!(events(&world), [told(&["lst_1"])]);
+    world.advance(MINUTE);
+    world.call("tell", &json!({ "search_id": SEARCH })).unwrap();
+    assert_eq!(events(&world), [told(&["lst_1"]), told(&["lst_3", "lst_2"])]);
+}
+
+#[test]
+fn more_searches_than_one_call_can_tell_are_told_by_those_that_follow() {
+    const COUNT: usize = 95;
+    let any = search("Any", json!({ "category": "home" }));
+    let mut world = world().answer(CARDS_OF, found([stored(7, json!({}))]));
+    for number in 0..COUNT {
+        world = world.document(SEARCHES, &format!("sav_{number:03}"), &any);
+    }
+    arrive(&mut world);
+    let told = events(&world).len();
+    assert!((1..COUNT).contains(&told), "{told}");
+    let rest = |world: &World| {
+        let timers = world.timers().into_iter();
+        timers.filter(|timer| timer.action == "arrive").map(|timer| timer.input).next().unwrap()
+    };
+    let mut other_version = rest(&world);
+    other_version["version"] = json!(6);
+    world.call("arrive", &other_version).unwrap();
+    assert_eq!(events(&world).len(), told, "a later version has its own event");
+    let input = rest(&world);
+    world.call("arrive", &input).unwrap();
+    assert_eq!(events(&world).len(), COUNT);
+    let subjects: std::collections::BTreeSet<_> =
+        world.events().into_iter().map(|event| event.subject).collect();
+    assert_eq!(subjects.len(), COUNT);
+}
+
+#[test]
+fn hits_are_bounded_and_forgotten() {
+    let news = News { owner_id: SEEKER.into(), kept: MOST_HITS, ..News::default() };
+    let hit = |until| StoredHit { owner_id: SEEKER.into(), search_id: SEARCH.into(), until };
+    let mut world = world()
+        .document(SEARCHES, SEARCH, &search("Any", json!({ "category": "home" })))
+        .document(NEWS, SEARCH, &news)
+        .document(HITS, "first", &hit(NOW + 1))
+        .document(HITS, "second", &hit(NOW + 2))
+        .answer(CARDS_OF, found([stored(1, json!({}))]));
+    arrive(&mut world);
+    let ids =
+        |world: &World| world.documents(HITS).into_iter().map(|hit| hit.id).collect::<Vec<_>>();
+    assert_eq!(ids(&world), [hit_id(SEARCH, LISTING), "second".into()]);
+    assert_eq!(world.get(NEWS, SEARCH).unwrap().value.kept, MOST_HITS);
+    assert!(world.timers().iter().any(|timer| timer.action == "sweep"));
+    world.advance(DAY);
+    world.call("sweep", &json!({})).unwrap();
+    assert_eq!(ids(&world), [hit_id(SEARCH, LISTING)]);
+    assert_eq!(world.get(NEWS, SEARCH).unwrap().value.kept, MOST_HITS - 1);
+    world.advance(365 * DAY);
+    world.call("sweep", &json!({})).unwrap();
+    assert!(ids(&world).is_empty());
+}
+
+/// Returns a world in which `SEEKER` calls, with a taxonomy that has no comparisons.
+fn own_world() -> World {
+    test::world()
+        .of::<SavedSearches>()
+        .at(NOW)
+        .owner(SEEKER)
+        .answer(taxonomy::NARROW, json!({ "facts": [], "ranks": [] }))
+}
+
+fn create(world: &mut World, query: Value) -> Result<Value, Refusal> {
+    world.call("create", &json!({ "name": " Mine ", "query": query }))
+}
+
+#[test]
+fn a_person_keeps_their_own_searches() {
+    let mut world = own_world();
+    let made = create(&mut world, json!({ "q": "quiet", "category": "home" })).unwrap();
+    assert_eq!((&made["name"], &made["state"]), (&json!("Mine"), &json!("active")));
+    assert_eq!(made["query"], json!({ "q": "quiet", "category": "home" }));
+    let id = json!({ "search_id": made["search_id"] });
+    let anchors = |world: &World| world.documents(SEARCHES)[0].value.indexed.anchors.clone();
+    assert_eq!(anchors(&world), ["home|w:quiet"]);
+
+    let change = json!({ "search_id": made["search_id"], "query": { "side": "offer" } });
+    assert_eq!(world.call("update", &change).unwrap()["query"], json!({ "side": "offer" }));
+    assert_eq!(anchors(&world), ["*|s:offer"]);
+    assert_eq!(
+        world.call("pause", &id).unwrap()["allowed_actions"],
+        json!(["update", "resume", "delete"])
+    );
+    assert!(anchors(&world).is_empty());
+    assert_eq!(world.call("pause", &id).unwrap_err().code, "invalid_transition");
+    assert_eq!(world.call("resume", &id).unwrap()["state"], "active");
+    assert_eq!(anchors(&world), ["*|s:offer"]);
+    assert_eq!(world.call("list", &json!({ "limit": 5 })).unwrap()["items"][0]["name"], "Mine");
+
+    let mut other = world.owner(LISTER);
+    for action in ["get", "pause", "delete", "preview"] {
+        let refusal = other.call(action, &merged(&id, json!({ "limit": 5 }))).unwrap_err();
+        assert_eq!(refusal.code, "saved_search_not_found", "{action}");
+    }
+    let mut own = other.owner(SEEKER);
+    assert_eq!(own.call("delete", &id).unwrap()["state"], "deleted");
+    assert_eq!(own.call("get", &id).unwrap_err().code, "saved_search_not_found");
+    assert!(own.documents(SEARCHES).is_empty() && own.documents(OWNER_SEARCHES).is_empty());
+}
+
+fn merged(one: &Value, other: Value) -> Value {
+    let mut one = one.clone();
+    one.as_object_mut().unwrap().extend(other.as_object().unwrap().clone());
+    one
+}
+
+#[test]
+fn a_person_has_a_limited_number_of_searches() {
+    let mut world = own_world();
+    let query = || json!({ "q": "quiet" });
+    for _ in 0..MOST_SEARCHES {
+        create(&mut world, query()).unwrap();
+    }
+    let refusal = create(&mut world, query()).unwrap_err();
+    assert_eq!(refusal.code, "saved_search_limit_reached");
+    assert!(refusal.next.is_some());
+    let id = world.documents(SEARCHES)[0].id.clone();
+    world.call("delete", &json!({ "search_id": id })).unwrap();
+    create(&mut world, query()).unwrap();
+}
+
+#[test]
+fn what_no_search_could_answer_is_refused() {
+    for (query, pointer) in [
+        (json!({ "q": "?!" }), "/query"),
+        (json!({ "bbox": { "south": 2.0, "west": 0.0, "north": 1.0, "east": 1.0 } }), "/query"),
+        (json!({ "posted_since": "soon" }), "/query/posted_since"),
+    ] {
+        let refusal = create(&mut own_world(), query.clone()).unwrap_err();
+        assert_eq!(refusal.code, "validation_failed", "{query}");
+        let conflict = serde_json::to_value(&refusal.conflict).unwrap();
+        assert_eq!(conflict["errors"][0]["pointer"], pointer, "{query} {conflict}");
+    }
+    let input = json!({ "name": "call +1 415 555 0100", "query": { "q": "quiet" } });
+    let refusal = own_world().call("create", &input).unwrap_err();
+    assert_eq!(refusal.code, "contact_in_text");
+}
+
+#[test]
+fn a_pause_drops_what_was_found_and_a_deletion_forgets_it() {
+    let daily = SavedSearch {
+        frequency: Frequency::Daily,
+        ..search("Daily", json!({ "category": "home" }))
+    };
+    let mut world =
+        world().document(SEARCHES, SEARCH, &daily).answer(CARDS_OF, found([stored(1, json!({}))]));
+    arrive(&mut world);
+    let mut own = world.owner(SEEKER);
+    let id = json!({ "search_id": SEARCH });
+    assert_eq!(own.call("get", &id).unwrap()["waiting"], 1);
+    assert_eq!(own.call("pause", &id).unwrap()["waiting"], 0);
+    assert!(!own.timers().iter().any(|timer| timer.action == "tell"));
+    own.call("resume", &id).unwrap();
+    arrive(&mut own);
+    assert_eq!(own.call("get", &id).unwrap()["waiting"], 0, "it was found before");
+    own.call("delete", &id).unwrap();
+    assert!(own.documents(HITS).is_empty() && own.documents(NEWS).is_empty());
+    assert_eq!(own.get(SEARCHES, SEARCH).map(|search| search.value.state), None::<State>);
+}
