@@ -29,6 +29,8 @@ async fn searches_filter_by_every_field_of_listings() {
     let near = |radius: f64| json!({ "lat": 37.76, "lng": -122.41, "radius_km": radius });
     let pay =
         |min: u32, max: u32| json!({ "currency": "USD", "min": min, "max": max, "unit": "MONTH" });
+    let yearly =
+        |min: u32, max: u32| json!({ "currency": "USD", "min": min, "max": max, "unit": "YEAR" });
     let bbox = json!({ "south": 37.6, "west": -122.6, "north": 37.82, "east": -122.3 });
     for (search, expected) in [
         (json!({}), vec![&job, &large, &small]),
@@ -47,6 +49,23 @@ async fn searches_filter_by_every_field_of_listings() {
         (json!({ "bbox": bbox, "category": "home" }), vec![&small]),
         (json!({ "compensation": pay(1000, 1500) }), vec![&small]),
         (json!({ "compensation": pay(3000, 4000) }), vec![&large]),
+        // Periods are converted: 1400 a month are 16,800 a year.
+        (json!({ "category": "home", "compensation": yearly(16_000, 17_000) }), vec![&small]),
+        (json!({ "compensation": pay(12_500, 16_000) }), vec![&job, &large]),
+        (
+            json!({ "category": "home", "compensation": pay(0, 9000), "sort": "cheapest" }),
+            vec![&small, &large],
+        ),
+        (
+            json!({ "category": "home", "compensation": yearly(0, 99_000), "sort": "dearest" }),
+            vec![&large, &small],
+        ),
+        (json!({ "owner_id": bea.id }), vec![&job]),
+        (json!({ "without": { "categories": ["work"] } }), vec![&large, &small]),
+        (json!({ "without": { "owner_ids": [ada.id] } }), vec![&job]),
+        (json!({ "filters": { "skills": { "not_in": ["wasm"] } } }), vec![&large, &small]),
+        // Spanish for a room.
+        (json!({ "q": "habitación", "sort": "newest" }), vec![&large, &small]),
         (json!({ "filters": { "skills": { "in": ["rust", "go"] } } }), vec![&job]),
         (
             json!({ "filters": { "household": { "eq": "quiet" }, "flatmates": { "eq": 7 } } }),
@@ -61,6 +80,19 @@ async fn searches_filter_by_every_field_of_listings() {
         let ids = search_ids(&nobody, search.clone()).await;
         assert_eq!(ids.iter().collect::<Vec<_>>(), expected, "{search}");
     }
+    let marked = json!({ "action": "search", "q": "habitación quiet", "highlight": true });
+    let marked = nobody.result(LISTINGS, marked).await;
+    let mut items = marked["items"].as_array().unwrap().iter();
+    let item = items.find(|item| item["listing_id"] == json!(small)).unwrap();
+    assert_eq!(
+        item["highlights"],
+        json!({
+            "title": [{ "text": "room", "start": 6, "end": 10 }],
+            "excerpt": [
+                { "text": "quiet", "start": 2, "end": 7 }, { "text": "room", "start": 8, "end": 12 },
+            ],
+        })
+    );
     let facets = nobody.result(LISTINGS, json!({ "action": "search", "facets": true })).await;
     assert_eq!(
         facets["facets"]["category"],
@@ -72,6 +104,10 @@ async fn searches_filter_by_every_field_of_listings() {
         (json!({ "filters": { "Religion": { "eq": "any" } } }), 422, "filter_prohibited"),
         (json!({ "near": near(2.0), "category": "home" }), 422, "filter_prohibited"),
         (json!({ "near": near(2.0) }), 422, "filter_prohibited"),
+        (json!({ "without": { "categories": ["castles"] } }), 404, "category_unknown"),
+        (json!({ "sort": "relevance" }), 400, "validation_failed"),
+        (json!({ "sort": "distance" }), 400, "validation_failed"),
+        (json!({ "sort": "cheapest" }), 400, "validation_failed"),
         (
             json!({ "category": "home.let", "filters": { "flatmates": { "eq": "two" } } }),
             400,

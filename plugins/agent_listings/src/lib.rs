@@ -54,7 +54,7 @@ struct AgentListings;
     tags = ["listings", "search", "publish", "schema.org"],
     invokes = [
         content::RENDER, people::PEOPLE, relations::ALLOWED, relations::HIDDEN, relations::RELATE,
-        taxonomy::CHECK, taxonomy::NARROW,
+        taxonomy::CHECK, taxonomy::HIGHLIGHT, taxonomy::NARROW,
     ],
     collections = [LISTINGS, CARDS, OWNER_LISTINGS], state_machines = [LISTING],
     prompts = [FIND_PEOPLE, PUBLISH_LISTING]

@@ -1,9 +1,10 @@
 //! Finds active listings that are visible to the caller.
 
 use crate::{documents::*, refusals::*, types::*, views::*};
-use listing_search::{Prepared, can_view, ensure_old_enough};
+use listing_search::{Prepared, SearchError, can_view, ensure_old_enough};
 use people_kit::people::{self, Person};
 use people_kit::relations;
+use people_kit::taxonomy::{self, HighlightInput};
 use portolan_sdk::documents::Counted;
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
@@ -17,19 +18,23 @@ const MOST_CHUNKS: usize = 3;
 const MOST_CHECKS: usize = 60;
 
 pub(crate) fn search(call: &Call, input: Search) -> Result<Found> {
-    let Search { conditions, sort, facets: has_facets, page } = input;
+    let Search { conditions, sort, highlight: has_highlights, facets: has_facets, page } = input;
     let prepared = Prepared::new(conditions)?;
     let filter = prepared.filter(age(call, &prepared)?);
     let query = |filter| sorted(prepared.query(filter).unchecked(), &prepared.conditions, sort);
-    let facets = has_facets.then(|| facets(query(public(filter.clone())))).transpose()?;
+    let facets = has_facets.then(|| facets(query(public(filter.clone()))?)).transpose()?;
     let filter = if call.owner_id().is_none() { public(filter) } else { filter };
     let mut viewer = Viewer { owner_id: call.owner_id(), checks: 0, people: BTreeMap::new() };
-    let (hits, next_cursor) = viewer.page(&query(filter), page)?;
+    let (hits, next_cursor) = viewer.page(&query(filter)?, page)?;
     let shown = |hit: Hit<Card>| {
         let person = viewer.people.get(&hit.document.value.owner_id);
         CardView::new(hit, person)
     };
-    Ok(Found { items: hits.into_iter().map(shown).collect(), next_cursor, facets })
+    let mut items: Vec<CardView> = hits.into_iter().map(shown).collect();
+    if let Some(q) = prepared.conditions.q.filter(|_| has_highlights) {
+        highlight(&mut items, q)?;
+    }
+    Ok(Found { items, next_cursor, facets })
 }
 
 /// Returns the age that the caller has reached for certain, if it matters. Refuses a caller who may
@@ -57,17 +62,37 @@ fn facets(query: Query) -> Result<Facets> {
     Ok(Facets { category, side, remote })
 }
 
-fn sorted(query: Query, conditions: &Conditions, sort: Option<Sort>) -> Query {
+/// Returns the query in its order. Refuses an order for which a condition is missing.
+fn sorted(query: Query, conditions: &Conditions, sort: Option<Sort>) -> Result<Query> {
     let by_default = match (&conditions.q, &conditions.near) {
         (Some(_), _) => Sort::Relevance,
         (None, Some(_)) => Sort::Distance,
         (None, None) => Sort::Newest,
     };
-    match sort.unwrap_or(by_default) {
-        Sort::Relevance if conditions.q.is_some() => query.last("relevance"),
-        Sort::Distance if conditions.near.is_some() => query.first("distance"),
-        _ => query.last("published_at"),
+    let has_pay = conditions.compensation.is_some();
+    let (needed, is_given, query) = match sort.unwrap_or(by_default) {
+        Sort::Newest => return Ok(query.last("published_at")),
+        Sort::Relevance => ("/q", conditions.q.is_some(), query.last("relevance")),
+        Sort::Distance => ("/near", conditions.near.is_some(), query.first("distance")),
+        Sort::Cheapest => ("/compensation", has_pay, query.first("indexed.pay_from")),
+        Sort::Dearest => ("/compensation", has_pay, query.last("indexed.pay_to")),
+    };
+    if is_given {
+        return Ok(query);
     }
+    let next = Next::action(CAPABILITY, "search");
+    Err(Refusal::validation(needed, "required", "given for this sort").next(next).into())
+}
+
+/// Names the words of titles and excerpts that match a query.
+fn highlight(items: &mut [CardView], q: String) -> Result<()> {
+    let texts = items.iter().flat_map(CardView::texts).map(str::to_owned).collect();
+    let found = taxonomy::highlight(&HighlightInput { q, texts }).map_err(SearchError::Taxonomy)?;
+    let mut found = found.texts.into_iter();
+    for item in items {
+        item.highlight(found.next().unwrap_or_default(), found.next().unwrap_or_default());
+    }
+    Ok(())
 }
 
 /// The caller, the number of permission checks made so far, and the owners of the cards that were

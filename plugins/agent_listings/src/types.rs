@@ -189,6 +189,10 @@ pub(crate) enum Sort {
     Newest,
     /// The nearest first; needs `near`.
     Distance,
+    /// The lowest pay, rent or price first, per year; needs `compensation`, whose currency it is.
+    Cheapest,
+    /// The highest pay, rent or price first, per year; needs `compensation`.
+    Dearest,
 }
 
 #[input(Default)]
@@ -198,6 +202,9 @@ pub(crate) struct Search {
     /// The order: by default `relevance` with `q`, otherwise `distance` with `near`, otherwise
     /// `newest`.
     pub(crate) sort: Option<Sort>,
+    /// Whether to name the words of titles and excerpts that match `q`, in `highlights`.
+    #[serde(default)]
+    pub(crate) highlight: bool,
     /// Whether to count the matches by category, side and remote.
     #[serde(default)]
     pub(crate) facets: bool,

@@ -4,7 +4,7 @@ use crate::{
     tables::{Comparison, REGIONS, Rule},
     tags,
 };
-use people_kit::listings::{Compensation, Profile, Unit};
+use people_kit::listings::{Compensation, Profile};
 use people_kit::taxonomy::Side;
 use serde_json::Value;
 
@@ -171,7 +171,7 @@ impl Values<'_> {
             return None;
         }
         let is_home = self.asker.category.starts_with("home.");
-        let factor = match (per_year(payee.unit, is_home), per_year(payer.unit, is_home)) {
+        let factor = match (payee.unit.per_year(is_home), payer.unit.per_year(is_home)) {
             (Some(payee), Some(payer)) => payee / payer,
             (None, None) => 1.0,
             _ => return None,
@@ -196,22 +196,6 @@ fn pay(value: &Value, other: &Value) -> Option<Compensation> {
         members.insert("unit".into(), unit.clone());
     }
     serde_json::from_value(Value::Object(members)).ok()
-}
-
-/// Returns the number of these periods in a year: for homes in calendar time, otherwise in working
-/// time. `None` for a single payment, and for an hour of a home.
-fn per_year(unit: Unit, is_home: bool) -> Option<f64> {
-    let weeks = 52.0;
-    match unit {
-        Unit::Year => Some(1.0),
-        Unit::Month => Some(12.0),
-        Unit::Week => Some(weeks),
-        Unit::Day if is_home => Some(weeks * DAYS_PER_WEEK),
-        Unit::Day => Some(weeks * 5.0),
-        Unit::Hour if is_home => None,
-        Unit::Hour => Some(weeks * 40.0),
-        Unit::Once => None,
-    }
 }
 
 fn language_level(asked: &[String], offered: &[String]) -> Option<Outcome> {

@@ -190,6 +190,7 @@ impl ListingTaxonomy {
     #[action(access = internal, callers = ["agent_listings", "matching_sessions", "saved_searches"], idempotent)]
     fn narrow(_call: &Call, input: NarrowInput) -> Result<Narrowed, TaxonomyError> {
         let node = input.code.as_deref().map(known).transpose()?;
+        input.without.iter().try_for_each(|code| known(code).map(drop))?;
         narrow::search(node, &input)
     }
 

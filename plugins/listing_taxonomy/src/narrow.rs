@@ -42,7 +42,8 @@ pub(crate) fn search(
             continue;
         }
         if let (Some(policy), Some(known)) = (policy, known.first()) {
-            let given = comparison.eq.iter().chain(comparison.one_of.iter().flatten());
+            let lists = [&comparison.one_of, &comparison.not_in];
+            let given = comparison.eq.iter().chain(lists.into_iter().flatten().flatten());
             found.extend(given.flat_map(|given| prohibited_values(policy, known, given, &pointer)));
         }
         match violation_of(&known, comparison, &pointer) {
@@ -86,14 +87,20 @@ fn usable(nodes: &'static [Node]) -> Vec<Usable> {
 /// the field.
 fn violation_of(known: &[&Usable], comparison: &Comparison, pointer: &str) -> Option<Violation> {
     let list = comparison.one_of.clone().map(Value::from);
+    let without = comparison.not_in.clone().map(Value::from);
     let parts = [
         (Operator::Eq, "eq", comparison.eq.as_ref()),
         (Operator::In, "in", list.as_ref()),
+        (Operator::In, "not_in", without.as_ref()),
         (Operator::Gte, "gte", comparison.gte.as_ref()),
         (Operator::Lte, "lte", comparison.lte.as_ref()),
     ];
     if parts.iter().all(|(.., given)| given.is_none()) {
-        return Some(violation(pointer, "minProperties", json!(["eq", "in", "gte", "lte"])));
+        return Some(violation(
+            pointer,
+            "minProperties",
+            json!(["eq", "in", "not_in", "gte", "lte"]),
+        ));
     }
     parts.into_iter().find_map(|(op, member, given)| {
         let given = given?;
@@ -107,6 +114,7 @@ fn compare(field: &str, comparison: &Comparison, narrowed: &mut Narrowed) {
     let fact = |value: &Value| keys::fact(field, value);
     narrowed.facts.extend(comparison.eq.iter().map(|value| vec![fact(value)]));
     narrowed.facts.extend(comparison.one_of.iter().map(|list| list.iter().map(fact).collect()));
+    narrowed.not_facts.extend(comparison.not_in.iter().flatten().map(fact));
     if comparison.gte.is_some() || comparison.lte.is_some() {
         let bounds = keys::bounds(field, comparison.gte.as_ref(), comparison.lte.as_ref());
         narrowed.ranks.push(bounds);

@@ -47,6 +47,23 @@ pub enum Unit {
     Once,
 }
 
+impl Unit {
+    /// Returns the number of these periods in a year: for homes in calendar time, otherwise in
+    /// working time. `None` for a single payment, and for an hour of a home.
+    pub fn per_year(self, is_home: bool) -> Option<f64> {
+        const WEEKS: f64 = 52.0;
+        match self {
+            Self::Year => Some(1.0),
+            Self::Month => Some(12.0),
+            Self::Week => Some(WEEKS),
+            Self::Day => Some(WEEKS * if is_home { 7.0 } else { 5.0 }),
+            Self::Hour if is_home => None,
+            Self::Hour => Some(WEEKS * 40.0),
+            Self::Once => None,
+        }
+    }
+}
+
 /// The pay, rent or price, with at least one of `min` and `max`.
 #[message(PartialEq)]
 #[serde(deny_unknown_fields)]
@@ -66,6 +83,16 @@ impl Compensation {
     /// compared.
     pub fn kind(&self) -> String {
         format!("{}/{:?}", self.currency, self.unit)
+    }
+
+    /// Returns the kind of the amounts in a year, and how many of them a year has. Periods that have
+    /// no fixed number of them keep their own kind.
+    pub fn yearly(&self, is_home: bool) -> (String, f64) {
+        match self.unit.per_year(is_home) {
+            Some(factor) if is_home => (format!("{}/home", self.currency), factor),
+            Some(factor) => (format!("{}/work", self.currency), factor),
+            None => (self.kind(), 1.0),
+        }
     }
 
     /// Returns the range from the minimum, by default 0, to the maximum, by default `f64::MAX`.

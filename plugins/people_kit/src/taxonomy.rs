@@ -153,6 +153,11 @@ pub struct Comparison {
     #[serde(rename = "in", skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 50))]
     pub one_of: Option<Vec<Value>>,
+    /// The value is not in the list; of a list, none of its elements is. Listings that do not state
+    /// the attribute are found too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 50))]
+    pub not_in: Option<Vec<Value>>,
     /// The value is at least this.
     pub gte: Option<Value>,
     /// The value is at most this.
@@ -160,7 +165,7 @@ pub struct Comparison {
 }
 
 /// The input of `listing_taxonomy narrow`.
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NarrowInput {
     /// The category, with everything below it; without it, all categories.
     #[schemars(length(min = 1, max = 64))]
@@ -171,6 +176,10 @@ pub struct NarrowInput {
     /// The words of the search.
     #[schemars(length(min = 1, max = 200))]
     pub q: Option<String>,
+    /// The categories that are left out, with everything below them.
+    #[serde(default)]
+    #[schemars(length(max = 10))]
+    pub without: Vec<String>,
 }
 
 /// The output of `listing_taxonomy narrow`: comparisons of keys, all of which must hold.
@@ -180,6 +189,9 @@ pub struct Narrowed {
     pub min_age: Option<u8>,
     /// The listing has one of the facts of each of these lists.
     pub facts: Vec<Vec<String>>,
+    /// The listing has none of these facts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_facts: Vec<String>,
     /// The listing has a rank within each of these ranges, ends included.
     pub ranks: Vec<(String, String)>,
     /// The words of the search, each with words that mean the same as alternatives.

@@ -1,7 +1,7 @@
 //! Cards: the parts of active listings that searches read.
 
 use people_kit::listings::{Compensation, Place, Visibility};
-use people_kit::taxonomy::{Criteria, Keys, Side};
+use people_kit::taxonomy::{Criteria, Keys, Side, is_within};
 use portolan_sdk::documents::Person;
 use portolan_sdk::documents::PersonalField::Public;
 use portolan_sdk::prelude::*;
@@ -25,7 +25,10 @@ pub const CARDS: Collection<Card> = Collection::new("cards")
     .index("facts", &["facts[]"])
     .index("ranks", &RANKS)
     .index("pay", &["indexed.pay", "indexed.pay_low", "indexed.pay_high"])
+    .index("cheapest", &["indexed.pay", "indexed.pay_from"])
+    .index("dearest", &["indexed.pay", "indexed.pay_to"])
     .index("category", &["category"])
+    .index("org", &["org_id"])
     .index("rest", &["owner_id", "visibility", "remote", "min_age"])
     .text(&["title", "terms", "excerpt"])
     .geo("lat", "lng");
@@ -58,7 +61,8 @@ pub struct Card {
     pub category: String,
     pub label: String,
     /// Fields that only indexes read: `level1` to `level5` (the category and those above it),
-    /// `rank0` to `rank9`, `pay`, `pay_low` and `pay_high`.
+    /// `rank0` to `rank9`, and for amounts in a year `pay` (their kind), `pay_low` and `pay_high`
+    /// (the range), `pay_from` and `pay_to` (the amounts that are given).
     pub indexed: Map<String, Value>,
     pub side: Side,
     pub title: String,
@@ -131,12 +135,29 @@ pub fn indexed(category: &str, keys: &Keys, pay: Option<&Compensation>) -> Map<S
     let mut indexed: Map<String, Value> =
         levels.chain(ranks).map(|(path, key)| (path, key.into())).collect();
     if let Some(pay) = pay {
+        let (kind, factor) = pay.yearly(is_home(category));
         let (low, high) = pay.range();
-        indexed.insert("pay".into(), pay.kind().into());
-        indexed.insert("pay_low".into(), low.into());
-        indexed.insert("pay_high".into(), high.into());
+        indexed.insert("pay".into(), kind.into());
+        for (name, amount) in [
+            ("pay_low", Some(low)),
+            ("pay_high", Some(high)),
+            ("pay_from", pay.min.or(pay.max)),
+            ("pay_to", pay.max.or(pay.min)),
+        ] {
+            indexed.insert(name.into(), amount.map(|amount| scaled(amount, factor)).into());
+        }
     }
     indexed
+}
+
+/// Whether amounts of a category are for calendar time, not for working time.
+pub(crate) fn is_home(category: &str) -> bool {
+    is_within(category, "home")
+}
+
+/// Returns an amount times a factor; `f64::MAX` stays as it is.
+pub(crate) fn scaled(amount: f64, factor: f64) -> f64 {
+    (amount * factor).min(f64::MAX)
 }
 
 /// Returns the codes of a category and those above it, the highest first.

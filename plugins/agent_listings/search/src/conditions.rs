@@ -23,7 +23,17 @@ pub struct Conditions {
     /// True to find only listings that do not depend on a place, false to find only listings that
     /// do. Omit this field to find both.
     pub remote: Option<bool>,
-    /// A range: only listings whose pay, rent or price overlaps it are found.
+    /// Only listings of this person are found.
+    #[schemars(length(min = 1, max = 40))]
+    pub owner_id: Option<String>,
+    /// Only listings of this organisation are found.
+    #[schemars(length(min = 1, max = 40))]
+    pub org_id: Option<String>,
+    /// What no listing may have. For values of attributes, use `not_in` in `filters`.
+    #[serde(default, skip_serializing_if = "Without::is_empty")]
+    pub without: Without,
+    /// A range: only listings whose pay, rent or price overlaps it are found. Periods are converted:
+    /// those of homes in calendar time, others in working time of 40 hours a week.
     pub compensation: Option<Compensation>,
     /// Comparisons of attributes, by their names: at most 12, of which 4 with `gte` or `lte`.
     /// `listing_taxonomy` `fields` of the counterpart lists the attributes that can be compared.
@@ -33,6 +43,26 @@ pub struct Conditions {
     /// A time (RFC 3339): only listings that were published then or later are found.
     #[schemars(length(min = 1, max = 40))]
     pub posted_since: Option<String>,
+}
+
+/// What no listing may have.
+#[input(Default, Clone, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Without {
+    /// Codes of `listing_taxonomy`: listings in these categories and below them are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 10), inner(length(min = 1, max = 64)))]
+    pub categories: Vec<String>,
+    /// Listings of these people are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 50), inner(length(min = 1, max = 40)))]
+    pub owner_ids: Vec<String>,
+}
+
+impl Without {
+    fn is_empty(&self) -> bool {
+        self.categories.is_empty() && self.owner_ids.is_empty()
+    }
 }
 
 /// A circle around a point.

@@ -14,7 +14,7 @@ pub use cards::{
     CARDS, CARDS_OF, Card, CardsQuery, FoundCards, LEVELS, RANKS, StoredCard, cards, indexed,
     level_of, levels,
 };
-pub use conditions::{Conditions, Near};
+pub use conditions::{Conditions, Near, Without};
 pub use prepared::Prepared;
 pub use refusals::SearchError;
-pub use views::{CardView, Owner};
+pub use views::{CardView, Highlights, Owner};

@@ -1,9 +1,10 @@
 //! A search that is ready to run: its conditions, and the comparisons that the taxonomy makes of
 //! them.
 
-use crate::cards::{RANKS, level_of};
+use crate::cards::{RANKS, is_home, level_of, scaled};
 use crate::conditions::{Conditions, Near};
 use crate::refusals::{Result, SearchError, validation};
+use people_kit::listings::Compensation;
 use people_kit::taxonomy::{self, Comparison, NarrowInput, Narrowed};
 use portolan_sdk::documents::{Circle, Rectangle};
 use portolan_sdk::prelude::*;
@@ -57,20 +58,41 @@ impl Prepared {
         all.extend(conditions.category.as_ref().map(|code| field(level_of(code)).eq(code)));
         all.extend(conditions.side.map(|side| field("side").eq(side)));
         all.extend(conditions.remote.map(|remote| field("remote").eq(remote)));
-        if let Some(pay) = &conditions.compensation {
-            let (low, high) = pay.range();
-            all.extend([
-                field("indexed.pay").eq(pay.kind()),
-                field("indexed.pay_low").lte(high),
-                field("indexed.pay_high").gte(low),
-            ]);
+        all.extend(conditions.owner_id.as_ref().map(|owner| field("owner_id").eq(owner)));
+        all.extend(conditions.org_id.as_ref().map(|org| field("org_id").eq(org)));
+        let without = &conditions.without;
+        all.extend(without.categories.iter().map(|code| not(field(level_of(code)).eq(code))));
+        if !without.owner_ids.is_empty() {
+            all.push(not(field("owner_id").one_of(&without.owner_ids)));
         }
+        all.extend(conditions.compensation.as_ref().map(|pay| self.pays(pay)));
         all.extend(since.map(|since| field("published_at").gte(since)));
         all.extend(narrowed.facts.iter().map(|facts| field("facts[]").one_of(facts)));
+        if !narrowed.not_facts.is_empty() {
+            all.push(not(field("facts[]").one_of(&narrowed.not_facts)));
+        }
         all.extend(narrowed.ranks.iter().map(|(low, high)| {
             any_of(RANKS.map(|path| field(path).gte(low).and(field(path).lte(high))))
         }));
         all_of(all)
+    }
+
+    /// Returns the condition that the pay, rent or price overlaps a range, whatever its period.
+    /// Without a category, amounts may be for calendar time or for working time.
+    fn pays(&self, pay: &Compensation) -> Filter {
+        let kinds: Vec<bool> = match &self.conditions.category {
+            Some(code) => vec![is_home(code)],
+            None => vec![true, false],
+        };
+        let (low, high) = pay.range();
+        any_of(kinds.into_iter().map(|is_home| {
+            let (kind, factor) = pay.yearly(is_home);
+            all_of([
+                field("indexed.pay").eq(kind),
+                field("indexed.pay_low").lte(scaled(high, factor)),
+                field("indexed.pay_high").gte(scaled(low, factor)),
+            ])
+        }))
     }
 
     /// Returns the query with this filter, without an order.
@@ -91,11 +113,12 @@ fn narrowed(conditions: &Conditions) -> Result<Narrowed> {
     }
     let radius_km = conditions.near.map(|near| near.radius_km).into_iter();
     let radius_km = radius_km.chain(conditions.bbox.map(inner_radius_km)).reduce(f64::min);
-    let Conditions { category: code, filters, q, .. } = conditions.clone();
-    if code.is_none() && filters.is_empty() && radius_km.is_none() && q.is_none() {
+    let Conditions { category: code, filters, q, without, .. } = conditions.clone();
+    let input = NarrowInput { code, filters, radius_km, q, without: without.categories };
+    if input == NarrowInput::default() {
         return Ok(Narrowed::default());
     }
-    taxonomy::narrow(&NarrowInput { code, filters, radius_km, q }).map_err(SearchError::Taxonomy)
+    taxonomy::narrow(&input).map_err(SearchError::Taxonomy)
 }
 
 /// Returns the radius of the largest circle in a rectangle.

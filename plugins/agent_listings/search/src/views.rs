@@ -4,6 +4,7 @@ use crate::cards::Card;
 use people_kit::UNTRUSTED;
 use people_kit::listings::Card as Short;
 use people_kit::people::Person;
+use people_kit::taxonomy::Highlight;
 use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};
 
@@ -35,6 +36,15 @@ pub struct CardView {
     valid_through: String,
     /// The distance from the point of `near`, as exact as places are known.
     distance_km: Option<f64>,
+    /// The words that match `q`, if `highlight` was requested.
+    highlights: Option<Highlights>,
+}
+
+/// The words that match a search.
+#[output]
+pub struct Highlights {
+    title: Vec<Highlight>,
+    excerpt: Vec<Highlight>,
 }
 
 impl CardView {
@@ -53,6 +63,16 @@ impl CardView {
             published_at: rfc3339(card.published_at),
             valid_through: rfc3339(card.valid_through),
             distance_km: hit.distance_m.map(|metres| (metres / 100.0).round() / 10.0),
+            highlights: None,
         })
+    }
+
+    /// Returns the title and the excerpt.
+    pub fn texts(&self) -> [&str; 2] {
+        [&self.short.title, &self.short.excerpt]
+    }
+
+    pub fn highlight(&mut self, title: Vec<Highlight>, excerpt: Vec<Highlight>) {
+        self.highlights = Some(Highlights { title, excerpt });
     }
 }

@@ -17,7 +17,8 @@ fn checked(code: &str, attributes: Value, criteria: Value) -> Result<Checked, Re
 
 fn narrowed(code: Option<&str>, filters: Value, radius_km: Option<f64>) -> Result<Value, Refusal> {
     let filters = serde_json::from_value(filters).unwrap();
-    let input = NarrowInput { code: code.map(str::to_owned), filters, radius_km, q: None };
+    let input =
+        NarrowInput { code: code.map(str::to_owned), filters, radius_km, ..NarrowInput::default() };
     let found = narrow::search(code.and_then(node), &input).map_err(Refusal::from)?;
     Ok(portolan_sdk::to_value(&found))
 }
