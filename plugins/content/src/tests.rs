@@ -16,7 +16,7 @@ const PUBLISHED: &[(&str, u32, &str)] = &[
     ("meetings-and-calendar", 3, "7104fd4f132903a1"),
     ("credits", 3, "a82104ba460a9675"),
     ("events-and-webhooks", 4, "69e6a95184f57732"),
-    ("privacy", 3, "c0c6510ac461512d"),
+    ("privacy", 4, "a54d1c7cefd20c78"),
     ("safety-and-fairness", 4, "436c3c86ebb15530"),
 ];
 
