@@ -9,14 +9,14 @@ const PUBLISHED: &[(&str, u32, &str)] = &[
     ("about", 2, "13164e6f21cf8855"),
     ("getting-started", 1, "5082fc8f654121ba"),
     ("claiming", 3, "efb5893279e105b0"),
-    ("searching", 3, "9a9555c079507136"),
+    ("searching", 4, "ae5aab4b22c8faee"),
     ("publishing-a-listing", 3, "cbaf220e40b992b1"),
     ("matching", 3, "1a0407e017a37f90"),
     ("proposing-and-replying", 2, "7e1a4fb86ed9d553"),
     ("meetings-and-calendar", 3, "7104fd4f132903a1"),
     ("credits", 3, "a82104ba460a9675"),
-    ("events-and-webhooks", 3, "64efb51767459bea"),
-    ("privacy", 3, "c0c6510ac461512d"),
+    ("events-and-webhooks", 4, "69e6a95184f57732"),
+    ("privacy", 4, "a54d1c7cefd20c78"),
     ("safety-and-fairness", 4, "436c3c86ebb15530"),
 ];
 

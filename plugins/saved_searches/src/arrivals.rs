@@ -8,10 +8,13 @@ use std::collections::BTreeSet;
 
 /// The number of keys of one query.
 const KEYS_AT_ONCE: usize = 200;
-/// The maximum number of hits of one call, which has at most 100 events and 100 timers.
-const HITS_AT_ONCE: u32 = 90;
+/// The number of searches of one page.
+const PAGE: u32 = 500;
 /// The number of searches after which a call leaves the others to the next one.
 const TRIED_AT_ONCE: usize = 2000;
+/// The maximum number of searches that one call finds to fit: it can publish 100 events and change
+/// 100 timers.
+const FITTING_AT_ONCE: usize = 90;
 
 /// A listing, and where the work continues if an earlier call has begun it.
 #[input]
@@ -54,9 +57,9 @@ pub(crate) fn find_searches(call: &Call, arrival: Arrival) -> Result<()> {
     }
     let trial = Trial::new(stored)?;
     let keys = anchors::of_listing(&trial.stored.card, trial.terms());
-    let (mut hits, mut tried) = (0, 0);
+    let (mut fitting, mut tried) = (0, 0);
     while let Some(slice_keys) = keys.chunks(KEYS_AT_ONCE).nth(slice) {
-        if hits > HITS_AT_ONCE / 2 || tried >= TRIED_AT_ONCE {
+        if fitting >= FITTING_AT_ONCE || tried >= TRIED_AT_ONCE {
             let version = Some(trial.stored.version);
             let rest = Arrival { listing_id, version, slice, cursor };
             let timer = format!("arrive/{}", rest.listing_id);
@@ -64,28 +67,53 @@ pub(crate) fn find_searches(call: &Call, arrival: Arrival) -> Result<()> {
             break;
         }
         let query = Query::new().filter(field("indexed.anchors[]").one_of(slice_keys));
-        let page = SEARCHES.find(query.limit(HITS_AT_ONCE - hits).cursor(cursor))?;
-        let (searches, next) = page.into_parts();
-        tried += searches.len();
-        hits += keep_hits(call, &trial, searches)?;
-        slice += usize::from(next.is_none());
-        cursor = next;
+        let part = find_part(&trial, &query, cursor, FITTING_AT_ONCE - fitting)?;
+        fitting += part.fitting.len();
+        tried += part.tried;
+        slice += usize::from(part.next.is_none());
+        cursor = part.next;
+        keep_hits(call, &trial, &part.fitting)?;
     }
-    if hits > 0 {
+    if fitting > 0 {
         telling::schedule_sweep(call)?;
     }
     Ok(())
 }
 
-/// Stores a hit for each of the searches that the listing fits, and returns how many documents of
-/// hits were written.
-fn keep_hits(call: &Call, trial: &Trial, searches: Vec<Stored<SavedSearch>>) -> Result<u32> {
-    let mut fitting = Vec::new();
+/// A part of the searches that a query of keys finds.
+struct Part {
+    fitting: Vec<Stored<SavedSearch>>,
+    /// The number of searches up to the end of the part.
+    tried: usize,
+    /// The cursor of the next part.
+    next: Option<String>,
+}
+
+/// Returns the searches of a page that the listing fits. The part ends after `most` of them.
+fn find_part(trial: &Trial, query: &Query, cursor: Option<String>, most: usize) -> Result<Part> {
+    let page = SEARCHES.find(query.clone().limit(PAGE).cursor(cursor.clone()))?;
+    let (searches, next) = page.into_parts();
+    let (count, mut tried, mut fitting) = (searches.len(), 0, Vec::new());
     for search in searches {
+        tried += 1;
         if trial.fits(&search.value)? {
             fitting.push(search);
         }
+        if fitting.len() == most {
+            break;
+        }
     }
+    let next = match tried < count {
+        // Reads the cursor of a page that ends where this part does.
+        true => SEARCHES.find(query.clone().limit(tried as u32).cursor(cursor))?.next,
+        false => next,
+    };
+    Ok(Part { fitting, tried, next })
+}
+
+/// Stores a hit for each of these searches, which the listing fits, if its person may see the
+/// listing and has not been told of it.
+fn keep_hits(call: &Call, trial: &Trial, fitting: &[Stored<SavedSearch>]) -> Result<()> {
     let StoredCard { listing_id, card, .. } = &trial.stored;
     let owners: BTreeSet<&str> =
         fitting.iter().map(|search| search.value.owner_id.as_str()).collect();
@@ -93,7 +121,6 @@ fn keep_hits(call: &Call, trial: &Trial, searches: Vec<Stored<SavedSearch>>) -> 
     let hidden = relations::hidden(Some(&card.owner_id), owners)?;
     let hits = HITS.get_many(fitting.iter().map(|search| hit_id(&search.id, listing_id)))?;
     let until = card.valid_through + REMEMBERED_FOR;
-    let mut written = 0;
     for (search, hit) in fitting.iter().zip(hits) {
         let owner_id = &search.value.owner_id;
         match hit {
@@ -106,9 +133,8 @@ fn keep_hits(call: &Call, trial: &Trial, searches: Vec<Stored<SavedSearch>>) -> 
             {
                 telling::keep(call, search, listing_id, until)?;
             }
-            _ => continue,
+            _ => {}
         }
-        written += 1;
     }
-    Ok(written)
+    Ok(())
 }

@@ -123,6 +123,9 @@ fn save(call: &Call, mut search: Stored<SavedSearch>) -> Result<SearchView> {
 /// Returns the conditions with the taxonomy's comparisons. Refuses what `agent_listings` `search`
 /// would refuse.
 fn prepare(owner_id: &str, conditions: Conditions) -> Result<Prepared> {
+    if conditions == Conditions::default() {
+        return Err(invalid("minProperties", "at least one condition").into());
+    }
     let prepared = Prepared::new(conditions).map_err(|error| error.within("/query"))?;
     if prepared.min_age() > 0 {
         let age = people::person(owner_id)?.and_then(|person| person.age_at_least);
@@ -132,10 +135,14 @@ fn prepare(owner_id: &str, conditions: Conditions) -> Result<Prepared> {
     let query = prepared.query(prepared.filter(None));
     if index.fits(query, &index.document(&json!({}))?).is_err() {
         let expected = "words in q, and a bbox whose south is not above its north";
-        let next = Next::action("agent_listings", "search");
-        return Err(Refusal::validation("/query", "answerable", expected).next(next).into());
+        return Err(invalid("answerable", expected).into());
     }
     Ok(prepared)
+}
+
+fn invalid(rule: &str, expected: &str) -> Refusal {
+    let next = Next::action("agent_listings", "search");
+    Refusal::validation("/query", rule, expected).next(next)
 }
 
 fn checked_name(name: &str) -> Result<String> {

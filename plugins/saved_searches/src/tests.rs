@@ -307,6 +307,7 @@ fn a_person_has_a_limited_number_of_searches() {
 #[test]
 fn what_no_search_could_answer_is_refused() {
     for (query, pointer) in [
+        (json!({}), "/query"),
         (json!({ "q": "?!" }), "/query"),
         (json!({ "bbox": { "south": 2.0, "west": 0.0, "north": 1.0, "east": 1.0 } }), "/query"),
         (json!({ "posted_since": "soon" }), "/query/posted_since"),

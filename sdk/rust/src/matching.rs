@@ -2,6 +2,19 @@
 //!
 //! With it, a capability stores queries and tries them against each new document, instead of
 //! repeating them. The feature `matching` adds this module.
+//!
+//! ```
+//! use portolan_sdk::{matching::Index, prelude::*};
+//!
+//! const BOOKS: Collection<Value> =
+//!     Collection::new("books").index("price", &["price"]).text(&["title"]).nobody();
+//!
+//! let index = Index::of(&BOOKS).unwrap();
+//! let momo = index.document(&json!({ "title": "Momo", "price": 8 })).unwrap();
+//! let cheap = Query::new().filter(field("price").lt(10));
+//! assert!(index.fits(cheap.clone().text("momo".to_owned()), &momo).unwrap());
+//! assert!(!index.fits(cheap.text("solaris".to_owned()), &momo).unwrap());
+//! ```
 
 use crate::{
     contract::{HostError, documents as host},
