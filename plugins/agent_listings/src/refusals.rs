@@ -11,6 +11,12 @@ pub(crate) enum ListingsError {
     /// There is no such listing, or it is not visible to you.
     #[refusal(not_found, next = Next::action(CAPABILITY, "search"))]
     ListingNotFound,
+    /// `q` has no word to search for: give at least one letter or digit, or leave it out.
+    #[refusal(
+        invalid,
+        next = Next::action(CAPABILITY, "search").ask("q", "What are you looking for?")
+    )]
+    QueryEmpty,
     /// A listing in this state cannot be changed. See conflict for the allowed actions.
     #[refusal(
         conflict,

@@ -4,7 +4,7 @@ use crate::{documents::*, refusals::*, transitions, types::*, views::*};
 use people_kit::people::{self, Person};
 use people_kit::relations;
 use people_kit::taxonomy::{self, Comparison, NarrowInput, Narrowed};
-use portolan_sdk::documents::{Circle, Counted, Rectangle};
+use portolan_sdk::documents::{Circle, Counted, NoWords, Rectangle, ensure_words};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
@@ -21,6 +21,7 @@ const MOST_CHECKS: usize = 60;
 const KM_PER_DEGREE: f64 = 111.2;
 
 pub(crate) fn search(call: &Call, input: Search) -> Result<Found> {
+    ensure_words(input.q.as_deref()).map_err(|NoWords| ListingsError::QueryEmpty)?;
     let narrowed = narrowed(&input)?;
     let age = age(call, &input, &narrowed)?;
     let filter = filter(&input, narrowed, age)?;
