@@ -3,9 +3,11 @@
 use crate::records::{RecordType, Sort};
 use portolan_sdk::{documents::Rectangle, prelude::*};
 
-/// One value, or several of which one must fit.
+// One value, or several of which one must fit. The schema has no description, because it would be repeated for each
+// filter; that of `Filters` says it once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(inline)]
 pub(crate) enum AnyOf<T> {
     One(T),
     Several(#[schemars(length(min = 1, max = 20))] Vec<T>),
@@ -23,8 +25,8 @@ impl<T> AnyOf<T> {
 /// A word as in the feed; `facets` lists those that there are.
 pub(crate) type Word = Text<1, 80>;
 
-/// The filters of a search. All of them must match. Those about organisations also restrict roles, people, signals
-/// and events to the ones of such organisations.
+/// The filters of a search. All of them must match; of several values of one filter, one must. Those about
+/// organisations also restrict roles, people, signals and events to the ones of such organisations.
 #[input(Default, Clone)]
 pub(crate) struct Filters {
     /// The words to search for: of names, titles and descriptions.
@@ -53,9 +55,13 @@ pub(crate) struct Filters {
     pub(crate) open_roles: Option<NumberRange>,
     /// When an organisation or a person last changed, a role was posted, a signal occurred, an event was published.
     pub(crate) date: Option<DateRange>,
+    /// Filters of open roles.
     pub(crate) role: Option<RoleFilters>,
+    /// Filters of people.
     pub(crate) person: Option<PersonFilters>,
+    /// Filters of signals.
     pub(crate) signal: Option<SignalFilters>,
+    /// Filters of events.
     pub(crate) event: Option<EventFilters>,
     /// A circle around a point: only organisations in it are found.
     pub(crate) near: Option<Near>,
@@ -68,10 +74,15 @@ pub(crate) struct Filters {
 #[input(Default, Clone)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NoneOf {
+    /// Kinds of organisations.
     pub(crate) kind: Option<AnyOf<Kind>>,
+    /// What organisations ask for.
     pub(crate) ask: Option<AnyOf<AskType>>,
+    /// Stages of financing.
     pub(crate) stage: Option<AnyOf<Stage>>,
+    /// Industries as in the feed.
     pub(crate) industry: Option<AnyOf<Word>>,
+    /// Neighbourhoods as in the feed.
     pub(crate) neighbourhood: Option<AnyOf<Word>>,
 }
 
@@ -93,7 +104,6 @@ pub(crate) struct DateRange {
     pub(crate) to: Option<Text<10, 40>>,
 }
 
-/// Only such roles are found.
 #[input(Default, Clone)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RoleFilters {
@@ -101,6 +111,7 @@ pub(crate) struct RoleFilters {
     pub(crate) function: Option<AnyOf<Word>>,
     /// The seniority as in the feed, such as `senior`. Many roles do not state one.
     pub(crate) seniority: Option<AnyOf<Word>>,
+    /// The kind of employment, in the terms of schema.org.
     pub(crate) employment_type: Option<AnyOf<Employment>>,
     /// Where the work is done.
     pub(crate) workplace: Option<AnyOf<Workplace>>,
@@ -114,35 +125,39 @@ pub(crate) struct PayRange {
     /// ISO 4217, such as `USD`.
     #[schemars(regex(pattern = "^[A-Z]{3}$"))]
     pub(crate) currency: String,
+    /// The time that is paid for.
     #[serde(default)]
     pub(crate) unit: PayUnit,
+    /// The lowest pay that is enough.
     #[schemars(range(min = 0))]
     pub(crate) min: Option<f64>,
+    /// The highest pay.
     #[schemars(range(min = 0))]
     pub(crate) max: Option<f64>,
 }
 
-/// Only such people are found.
 #[input(Default, Clone)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PersonFilters {
+    /// What the person is in the organisation.
     pub(crate) role_kind: Option<AnyOf<RoleKind>>,
     /// The field of expertise as in the feed; `facets` lists those that there are.
     pub(crate) expertise: Option<AnyOf<Word>>,
 }
 
-/// Only such signals are found.
 #[input(Default, Clone)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SignalFilters {
+    /// What is reported.
     pub(crate) kind: Option<AnyOf<SignalKind>>,
+    /// How well the signal is supported.
     pub(crate) maturity: Option<AnyOf<Maturity>>,
 }
 
-/// Only such events are found.
 #[input(Default, Clone)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EventFilters {
+    /// The type of the event.
     #[serde(rename = "type")]
     pub(crate) kind: Option<AnyOf<EventType>>,
 }
@@ -164,6 +179,7 @@ pub(crate) struct Near {
 #[input(Clone, Copy)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Travel {
+    /// The means of travel.
     pub(crate) mode: Mode,
     /// Only organisations that are reached in so many minutes are found, by an estimate.
     #[schemars(range(min = 1, max = 240))]
@@ -234,7 +250,6 @@ pub(crate) enum Maturity {
     Disputed,
 }
 
-/// The kind of employment, in the terms of schema.org.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(crate) enum Employment {
@@ -297,8 +312,8 @@ pub(crate) enum EventType {
 pub(crate) struct Search {
     #[serde(flatten)]
     pub(crate) filters: Filters,
-    /// The order: by default relevance with `q`. Without it, organisations come by distance with `near` and else by
-    /// name, and the other types come newest first.
+    /// The order: by default relevance with `q`. Without it, organisations alone come by distance with `near` and else
+    /// by name, and other types come newest first.
     pub(crate) sort: Option<Sort>,
     /// Whether to count the matches: see the action `facets`.
     #[serde(default)]

@@ -55,9 +55,13 @@ pub(crate) struct Item {
     pub(crate) organisation: Option<TargetName>,
     #[serde(flatten)]
     pub(crate) card: Option<Card>,
+    /// Of a role.
     pub(crate) role: Option<RoleDetails>,
+    /// Of a person.
     pub(crate) person: Option<PersonDetails>,
+    /// Of a signal. A lead is not a fact.
     pub(crate) signal: Option<SignalDetails>,
+    /// Of an event.
     pub(crate) event: Option<EventDetails>,
     /// The ids of its handoffs, for `handoff_resolve`.
     pub(crate) handoff_ids: Vec<String>,
@@ -96,7 +100,6 @@ pub(crate) struct Card {
     pub(crate) verified_owner: bool,
 }
 
-/// An open job.
 #[output]
 pub(crate) struct RoleDetails {
     pub(crate) department: Option<String>,
@@ -115,7 +118,6 @@ pub(crate) struct RoleDetails {
     pub(crate) maturity: String,
 }
 
-/// A person whom a public directory lists.
 #[output]
 pub(crate) struct PersonDetails {
     pub(crate) title: String,
@@ -128,7 +130,6 @@ pub(crate) struct PersonDetails {
     pub(crate) opt_out_url: String,
 }
 
-/// A report of funding or hiring. A lead is not a fact.
 #[output]
 pub(crate) struct SignalDetails {
     pub(crate) kind: String,
@@ -140,7 +141,6 @@ pub(crate) struct SignalDetails {
     pub(crate) sources: Vec<Source>,
 }
 
-/// News, a launch, a meetup or the like.
 #[output]
 pub(crate) struct EventDetails {
     #[serde(rename = "type")]
