@@ -77,6 +77,7 @@ mod cases {
     mod limits;
     mod map;
     mod map_search;
+    mod map_search_types;
     mod markup;
     mod matching_editors;
     mod matching_rounds;

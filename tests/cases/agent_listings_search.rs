@@ -123,6 +123,10 @@ async fn searches_filter_by_every_field_of_listings() {
             follow_next_step(&nobody, &reply).await;
         }
     }
+    for q in ["😀", "---"] {
+        let reply = nobody.call(LISTINGS, action_body("search", &json!({ "q": q }))).await;
+        reply.assert_refused(400, "query_empty");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

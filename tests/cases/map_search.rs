@@ -18,14 +18,14 @@ const DETAILS: [(&str, &str, &str); 5] = [
 /// The maximum number of entries of each list in the answer to `get`.
 const MOST: usize = 50;
 
-async fn host() -> Host {
+pub(super) async fn host() -> Host {
     let configuration =
         format!("public_url = {PUBLIC_URL:?}\nfeeds_dir = {:?}", city().join("feeds"));
     Host::start(Options::with(&["map_search"]).configuration(&configuration)).await
 }
 
 /// The records of a document of the invented city.
-fn records(file: &str) -> Vec<Value> {
+pub(super) fn records(file: &str) -> Vec<Value> {
     let files = documents(&city().join("feeds")).unwrap();
     let mut document: Value = serde_json::from_slice(&files[file]).unwrap();
     let list = if file == "sf-live-targets.json" { "features" } else { "items" };
@@ -36,12 +36,12 @@ fn targets() -> Vec<Value> {
     records("sf-live-targets.json")
 }
 
-fn ids<'v>(records: impl IntoIterator<Item = &'v Value>) -> BTreeSet<String> {
+pub(super) fn ids<'v>(records: impl IntoIterator<Item = &'v Value>) -> BTreeSet<String> {
     records.into_iter().map(|record| record["id"].as_str().unwrap().to_owned()).collect()
 }
 
 /// Returns everything that a search finds, read page by page, in its order.
-async fn search_all(agent: &Agent<'_>, filters: Value) -> Vec<Value> {
+pub(super) async fn search_all(agent: &Agent<'_>, filters: Value) -> Vec<Value> {
     let mut body = filters;
     body["action"] = json!("search");
     body["limit"] = json!(50);

@@ -133,6 +133,8 @@ async fn the_creator_of_an_organisation_is_its_owner() {
     assert_eq!(stranger.result(ORG, words.clone()).await["items"], json!([read]));
     let none = with_field(words, "verified", true);
     assert_eq!(stranger.result(ORG, none).await["items"], json!([]));
+    let wordless = json!({ "action": "search", "q": "---" });
+    stranger.call(ORG, wordless).await.assert_refused(400, "query_empty");
     assert_eq!(
         ada.agent.result(ORG, json!({ "action": "list_mine" })).await["items"],
         json!([org])

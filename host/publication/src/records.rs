@@ -88,6 +88,9 @@ const SEARCHABLE_FEEDS: [SearchableFeed; 8] = [
             "workplace_type",
             "maturity",
             "base_salary.currency",
+            "base_salary.unit",
+            "base_salary.min",
+            "base_salary.max",
             "date_posted",
         ],
         text: &["title", "department", "description_text"],
@@ -95,7 +98,7 @@ const SEARCHABLE_FEEDS: [SearchableFeed; 8] = [
     },
     SearchableFeed {
         feed: "people",
-        paths: &["target_id", "role_kind", "expertise[]"],
+        paths: &["target_id", "role_kind", "expertise[]", "full_name", "updated_at"],
         text: &["full_name", "title", "public_bio"],
         geo: None,
     },

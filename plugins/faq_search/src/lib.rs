@@ -1,6 +1,7 @@
 //! The capability `faq_search`: finds the entries that answer a question in plain words.
 
 use faq::{Found, Hit};
+use portolan_sdk::documents::{NoWords, ensure_words};
 use portolan_sdk::prelude::*;
 
 #[input]
@@ -120,8 +121,8 @@ fn find(input: &Search) -> Result<Found, SearchError> {
         let pointer = format!("/tags/{place}");
         return Err(Refusal::validation(&pointer, "enum", faq::tags().to_vec()).into());
     }
-    let found = faq::search(&input.query, &tags, usize::from(input.limit));
-    found.ok_or(SearchError::QueryEmpty)
+    ensure_words(Some(&input.query)).map_err(|NoWords| SearchError::QueryEmpty)?;
+    Ok(faq::search(&input.query, &tags, usize::from(input.limit)))
 }
 
 /// Returns the next step: the call that reads the best entry, or else the search with the spelling

@@ -1,7 +1,8 @@
 //! The questions of the map, and the records that answer them.
 
-use crate::target::{handoffs, without_repeated};
-use crate::types::*;
+use crate::{
+    handoffs::handoffs, inputs::*, organisations, records::*, target::without_repeated, types::*,
+};
 use people_kit::UNTRUSTED;
 use portolan_sdk::{feeds::Feed, prelude::*};
 
@@ -97,17 +98,8 @@ fn days(text: &str) -> Option<u64> {
 
 /// Returns the organisations that the records mention, each once.
 fn targets(records: &[Records]) -> Result<Vec<TargetName>, HostError> {
-    let mut ids: Vec<&str> =
-        records.iter().flat_map(|record| &record.items).flat_map(target_ids).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    let found = TARGETS.get_many(ids)?.into_iter().flatten();
-    let named = |Stored { id, value: Target { properties }, .. }: Stored<Target>| TargetName {
-        id,
-        name: properties.name,
-        neighbourhood: properties.geo.neighbourhood,
-    };
-    Ok(found.map(named).collect())
+    let ids = records.iter().flat_map(|record| &record.items).flat_map(target_ids);
+    Ok(organisations::names(ids)?.into_values().collect())
 }
 
 fn target_ids(record: &Record) -> impl Iterator<Item = &str> {

@@ -1,17 +1,8 @@
 //! Returns one target with every record that names it.
 
-use crate::{search::page_of, types::*};
+use crate::{cards::page_of, handoffs::handoffs, records::*, types::*};
 use people_kit::UNTRUSTED;
 use portolan_sdk::{contract::platform, feeds::Feed, prelude::*};
-
-const HANDOFFS: Feed<Contract> = Feed::new("handoffs");
-
-/// The part of a handoff contract that is read.
-#[derive(Debug, Clone, Deserialize)]
-struct Contract {
-    title: String,
-    intent: String,
-}
 
 /// The maximum number of records of each list.
 const MOST: u32 = 50;
@@ -53,13 +44,4 @@ pub(crate) fn get(id: &str) -> Result<TargetView> {
 pub(crate) fn without_repeated(Stored { mut value, .. }: Stored<Record>) -> Record {
     value.retain(|name, _| !REPEATED.contains(&name.as_str()));
     value
-}
-
-/// Returns contracts by their ids; those that the manifest no longer has are omitted.
-pub(crate) fn handoffs<'i>(
-    ids: impl IntoIterator<Item = &'i str>,
-) -> Result<Vec<HandoffView>, HostError> {
-    let found = HANDOFFS.get_many(ids)?.into_iter().flatten();
-    let view = |Stored { id, value, .. }: Stored<Contract>| view!(value => HandoffView { title, intent; id });
-    Ok(found.map(view).collect())
 }

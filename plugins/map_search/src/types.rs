@@ -1,48 +1,12 @@
-//! Inputs, outputs and refusals.
+//! Outputs and refusals.
 
-use portolan_sdk::documents::{Counted, Rectangle};
-use portolan_sdk::{feeds::Feed, prelude::*};
-use serde_json::Map;
+use crate::{
+    inputs::Mode,
+    records::{Pay, Record, RecordType, Source},
+};
+use portolan_sdk::{documents::Counted, prelude::*};
 
 pub(crate) const CAPABILITY: &str = "map_search";
-
-/// A record of the feeds.
-pub(crate) type Record = Map<String, Value>;
-
-pub(crate) const TARGETS: Feed<Target> = Feed::new("targets");
-pub(crate) const TARGET_RECORDS: Feed<Record> = Feed::new("targets");
-pub(crate) const QUESTIONS: Feed<Question> = Feed::new("questions");
-/// The feeds with records that a question can be about.
-pub(crate) const FEEDS: [Feed<Record>; 6] = [
-    TARGET_RECORDS,
-    Feed::new("signals"),
-    Feed::new("events"),
-    Feed::new("roles"),
-    Feed::new("people"),
-    Feed::new("social"),
-];
-
-/// The part of a target that is read. The names are those of the feed.
-#[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Target {
-    pub(crate) properties: Properties,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Properties {
-    pub(crate) name: String,
-    pub(crate) kind: String,
-    pub(crate) ask: Vec<Ask>,
-    pub(crate) tagline: String,
-    pub(crate) industries: Vec<String>,
-    pub(crate) stage: Option<String>,
-    pub(crate) status: String,
-    pub(crate) geo: Place,
-    pub(crate) open_roles_count: u32,
-    pub(crate) verified_owner: bool,
-    pub(crate) handoff_ids: Vec<String>,
-    pub(crate) updated_at: String,
-}
 
 /// Something that an organisation asks for.
 #[input(Clone)]
@@ -66,212 +30,64 @@ pub(crate) struct Place {
     pub(crate) neighbourhood: Option<String>,
 }
 
-/// The part of a question that is read.
-#[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Question {
-    pub(crate) role: String,
-    pub(crate) question: String,
-    pub(crate) why_it_matters: String,
-    pub(crate) uses: Vec<Use>,
-    pub(crate) steps: Vec<String>,
-    pub(crate) output_schema: Value,
-    pub(crate) answer_policy: Value,
-    pub(crate) handoff_ids: Vec<String>,
-}
-
-#[input(Clone)]
-pub(crate) struct Use {
-    pub(crate) feed: String,
-    /// JSON Pointer to the records in the feed's document.
-    pub(crate) pointer: String,
-    /// Which records, in words.
-    pub(crate) filter: String,
-    /// The same as a condition for programs, as far as one can express it.
-    #[serde(rename = "where", default)]
-    pub(crate) condition: Option<Record>,
-}
-
-/// The filters of a search. All of them must match.
-#[input(Default)]
-pub(crate) struct Filters {
-    /// Words of the name, the tagline or the description.
-    pub(crate) q: Option<Text<1, 200>>,
-    /// The kind of organisation.
-    pub(crate) kind: Option<Kind>,
-    /// What the organisation asks for.
-    pub(crate) ask: Option<AskType>,
-    /// The stage of a company's financing.
-    pub(crate) stage: Option<Stage>,
-    /// Whether it hires, and how well that is supported.
-    pub(crate) hiring: Option<HiringFilter>,
-    /// The maturity of at least one of its asks.
-    pub(crate) maturity: Option<Maturity>,
-    /// The industry as in the feed; `facets` lists the industries.
-    pub(crate) industry: Option<Text<1, 80>>,
-    /// The neighbourhood as in the feed; `facets` lists the neighbourhoods.
-    pub(crate) neighbourhood: Option<Text<1, 80>>,
-    /// A circle around a point: only organisations in it are found.
-    pub(crate) near: Option<Near>,
-    /// A rectangle: only organisations in it are found.
-    pub(crate) bbox: Option<Rectangle>,
-}
-
-#[input(Clone, Copy)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Near {
-    /// The latitude in degrees.
-    #[schemars(range(min = -90, max = 90))]
-    pub(crate) lat: f64,
-    /// The longitude in degrees.
-    #[schemars(range(min = -180, max = 180))]
-    pub(crate) lng: f64,
-    /// The radius in kilometres.
-    #[serde(default = "default_radius")]
-    #[schemars(range(min = 0.1, max = 200))]
-    pub(crate) radius_km: f64,
-}
-
-fn default_radius() -> f64 {
-    2.0
-}
-
-#[choice]
-pub(crate) enum Kind {
-    Startup,
-    Fund,
-    Accelerator,
-    University,
-    Coworking,
-    ServiceProvider,
-    Community,
-    PublicBody,
-}
-
-#[choice]
-pub(crate) enum AskType {
-    Hiring,
-    Raising,
-    Customers,
-    Partners,
-    Cofounder,
-    Space,
-    Advice,
-}
-
-#[choice]
-pub(crate) enum Stage {
-    PreSeed,
-    Seed,
-    SeriesA,
-    SeriesB,
-    SeriesC,
-    Growth,
-    Public,
-}
-
-#[choice]
-pub(crate) enum HiringFilter {
-    /// The organisation hires, at any maturity.
-    Any,
-    /// The organisation's own job board, or its verified owner, says that it hires.
-    Verified,
-    /// Somebody says that the organisation hires, and nobody has verified it.
-    Lead,
-}
-
-#[choice]
-pub(crate) enum Maturity {
-    Unsourced,
-    SourceBacked,
-    Confirmed,
-    Lead,
-    Corroborated,
-    Verified,
-    Stale,
-    Disputed,
-}
-
-#[choice]
-pub(crate) enum Sort {
-    /// The best match for `q` first.
-    Relevance,
-    /// The nearest first; needs `near`.
-    Distance,
-    Name,
-    /// The last changed first.
-    Newest,
-    /// The most open roles first.
-    OpenRoles,
-}
-
-#[input(Default)]
-pub(crate) struct Search {
-    #[serde(flatten)]
-    pub(crate) filters: Filters,
-    /// The order: by default relevance with `q`, else distance with `near`, else name.
-    pub(crate) sort: Option<Sort>,
-    /// Whether to count the matches by kind, ask, stage, industry and neighbourhood.
-    #[serde(default)]
-    pub(crate) facets: bool,
-    #[serde(flatten)]
-    pub(crate) page: PageInput,
-}
-
-#[input]
-pub(crate) struct TargetId {
-    /// The organisation: `tgt_` and 26 characters.
-    pub(crate) target_id: Text<1, 40>,
-}
-
-#[input]
-pub(crate) struct Nearby {
-    /// The organisation: `tgt_` and 26 characters.
-    pub(crate) target_id: Text<1, 40>,
-    /// The radius in kilometres.
-    #[serde(default = "default_radius")]
-    #[schemars(range(min = 0.1, max = 200))]
-    pub(crate) radius_km: f64,
-    /// The kind of organisation.
-    pub(crate) kind: Option<Kind>,
-    #[serde(flatten)]
-    pub(crate) page: PageInput,
-}
-
-#[input(Default)]
-pub(crate) struct Questions {
-    /// The role of the person who asks, such as `investor`, `candidate` or `journalist`.
-    pub(crate) role: Option<Text<1, 40>>,
-}
-
-#[input]
-pub(crate) struct AskQuestion {
-    /// The question: `qst_` and 26 characters; `questions` lists them.
-    pub(crate) question_id: Text<1, 40>,
-    /// The organisation, if the question is about one.
-    pub(crate) target_id: Option<Text<1, 40>>,
-    /// The maximum number of records of each feed.
-    #[serde(default = "default_records")]
-    #[schemars(range(min = 1, max = 50))]
-    pub(crate) limit: u32,
-}
-
-pub(crate) fn default_records() -> u32 {
-    20
-}
-
 #[output]
 pub(crate) struct Found {
-    pub(crate) items: Vec<Card>,
+    /// The records, each once, over all pages.
+    pub(crate) items: Vec<Item>,
     /// The cursor of the next page; null on the last one.
     #[nullable]
     pub(crate) next_cursor: Option<String>,
     pub(crate) facets: Option<Facets>,
+    /// How the minutes of this answer were estimated, if there is a `travel`.
+    pub(crate) travel: Option<Estimate>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Card {
+/// A record that was found. Organisations have the fields of the map at the top; records of other types have their own
+/// in the field with the name of the type.
+#[output]
+pub(crate) struct Item {
+    #[serde(rename = "type")]
+    pub(crate) record_type: RecordType,
     pub(crate) id: String,
+    /// The name, or the title or headline.
     pub(crate) name: String,
+    /// The organisation of a role, a person or a signal.
+    pub(crate) organisation: Option<TargetName>,
+    #[serde(flatten)]
+    pub(crate) card: Option<Card>,
+    /// Of a role.
+    pub(crate) role: Option<RoleDetails>,
+    /// Of a person.
+    pub(crate) person: Option<PersonDetails>,
+    /// Of a signal. A lead is not a fact.
+    pub(crate) signal: Option<SignalDetails>,
+    /// Of an event.
+    pub(crate) event: Option<EventDetails>,
+    /// The ids of its handoffs, for `handoff_resolve`.
+    pub(crate) handoff_ids: Vec<String>,
+    /// When it last changed (RFC 3339).
+    pub(crate) updated_at: String,
+    /// The address of the organisation's page on the map.
+    pub(crate) url: String,
+    /// The distance in metres of the organisation from the point of `near`.
+    pub(crate) distance_m: Option<f64>,
+    /// The minutes from there with `travel`, estimated from the straight distance.
+    pub(crate) estimated_minutes: Option<u32>,
+    pub(crate) trust: &'static str,
+}
+
+/// How minutes were estimated.
+#[output]
+pub(crate) struct Estimate {
+    pub(crate) mode: Mode,
+    /// Always true: nobody has measured the way.
+    pub(crate) estimate: bool,
+    /// The method, in words.
+    pub(crate) method: String,
+}
+
+#[output]
+pub(crate) struct Card {
     pub(crate) kind: String,
     pub(crate) tagline: String,
     pub(crate) stage: Option<String>,
@@ -282,25 +98,101 @@ pub(crate) struct Card {
     pub(crate) geo: Place,
     pub(crate) open_roles_count: u32,
     pub(crate) verified_owner: bool,
-    /// The ids of its handoffs, for `handoff_resolve`.
-    pub(crate) handoff_ids: Vec<String>,
-    /// When it last changed (RFC 3339).
-    pub(crate) updated_at: String,
-    /// The address of its page on the map.
-    pub(crate) url: String,
-    /// The distance in metres from the point of `near`.
-    pub(crate) distance_m: Option<f64>,
-    pub(crate) trust: &'static str,
 }
 
-/// The counts over all matches, not only those on this page.
 #[output]
+pub(crate) struct RoleDetails {
+    pub(crate) department: Option<String>,
+    /// The kind of work, derived from the title.
+    pub(crate) function: String,
+    pub(crate) seniority: Option<String>,
+    pub(crate) employment_type: String,
+    /// Where the work is done: `on_site`, `hybrid`, `remote` or `unspecified`.
+    pub(crate) workplace: String,
+    pub(crate) locations: Vec<String>,
+    pub(crate) pay: Option<Pay>,
+    /// When it was posted (RFC 3339), if the board says so.
+    pub(crate) date_posted: Option<String>,
+    pub(crate) apply_url: String,
+    /// `verified` while it is on the company's board, else `stale`.
+    pub(crate) maturity: String,
+}
+
+#[output]
+pub(crate) struct PersonDetails {
+    pub(crate) title: String,
+    pub(crate) role_kind: String,
+    pub(crate) public_bio: String,
+    pub(crate) expertise: Vec<String>,
+    /// Why this person may be listed.
+    pub(crate) public_figure_basis: String,
+    /// The page on which a person can ask not to be listed.
+    pub(crate) opt_out_url: String,
+}
+
+#[output]
+pub(crate) struct SignalDetails {
+    pub(crate) kind: String,
+    pub(crate) summary: String,
+    pub(crate) occurred_at: String,
+    pub(crate) maturity: String,
+    /// The maturity in words for people.
+    pub(crate) label: String,
+    pub(crate) sources: Vec<Source>,
+}
+
+#[output]
+pub(crate) struct EventDetails {
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    pub(crate) summary: String,
+    /// The organisations that it is about.
+    pub(crate) organisations: Vec<TargetName>,
+    pub(crate) date_published: String,
+    pub(crate) maturity: String,
+    pub(crate) sources: Vec<Source>,
+}
+
+/// The counts over all matches that have all words of `q`, not only those on this page. Lists of types that are not
+/// searched are empty or missing.
+#[output(Default)]
 pub(crate) struct Facets {
+    pub(crate) types: Vec<Counted>,
     pub(crate) kind: Vec<Counted>,
     pub(crate) ask: Vec<Counted>,
     pub(crate) stage: Vec<Counted>,
     pub(crate) industry: Vec<Counted>,
     pub(crate) neighbourhood: Vec<Counted>,
+    pub(crate) role: Option<RoleFacets>,
+    pub(crate) person: Option<PersonFacets>,
+    pub(crate) signal: Option<SignalFacets>,
+    pub(crate) event: Option<EventFacets>,
+}
+
+#[output]
+pub(crate) struct RoleFacets {
+    pub(crate) function: Vec<Counted>,
+    pub(crate) seniority: Vec<Counted>,
+    pub(crate) employment_type: Vec<Counted>,
+    pub(crate) workplace: Vec<Counted>,
+}
+
+#[output]
+pub(crate) struct PersonFacets {
+    pub(crate) role_kind: Vec<Counted>,
+    pub(crate) expertise: Vec<Counted>,
+}
+
+#[output]
+pub(crate) struct SignalFacets {
+    pub(crate) kind: Vec<Counted>,
+    pub(crate) maturity: Vec<Counted>,
+}
+
+#[output]
+pub(crate) struct EventFacets {
+    #[serde(rename = "type")]
+    pub(crate) kind: Vec<Counted>,
 }
 
 /// Everything about a target. Records are as in the feeds; the feeds name their schemas.
@@ -372,15 +264,27 @@ pub(crate) struct Records {
     pub(crate) more: bool,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+/// An organisation by name.
+#[output(Clone)]
 pub(crate) struct TargetName {
     pub(crate) id: String,
     pub(crate) name: String,
+    #[nullable]
     pub(crate) neighbourhood: Option<String>,
 }
 
 #[derive(Refusals)]
 pub(crate) enum MapError {
+    /// `q` has no word to search for: give at least one letter or digit, or leave it out.
+    #[refusal(
+        invalid,
+        next = Next::action(CAPABILITY, "search").ask("q", "What are you looking for?")
+    )]
+    QueryEmpty,
+    /// More than 4,000 organisations fit, too many to find the roles, people, signals and events that belong to them.
+    /// Add a filter, or search for organisations only.
+    #[refusal(unprocessable, next = organisations_only())]
+    TooManyOrganisations,
     /// The feed has no such target, or no longer has it.
     #[refusal(not_found, next = Next::action(CAPABILITY, "search"))]
     TargetNotFound,
@@ -392,3 +296,28 @@ pub(crate) enum MapError {
 }
 
 pub(crate) type Result<T, E = MapError> = std::result::Result<T, E>;
+
+fn organisations_only() -> Next {
+    Next::action(CAPABILITY, "search").field("types", json!(["organisation"]))
+}
+
+/// Makes the refusal of a field.
+pub(crate) fn fault(pointer: &str, rule: &str, expected: &str) -> MapError {
+    let next = Next::action(CAPABILITY, "search");
+    Refusal::validation(pointer, rule, expected).next(next).into()
+}
+
+/// Makes the refusal of a sort by relevance without words.
+pub(crate) fn missing_q() -> MapError {
+    let next = Next::action(CAPABILITY, "search").field("sort", "relevance");
+    let next = next.ask("q", "What are you looking for?");
+    let expected = "words to sort by, or another `sort`";
+    Refusal::validation("/q", "required", expected).next(next).into()
+}
+
+/// Makes the refusal of something that needs a point.
+pub(crate) fn missing_near(expected: &str) -> MapError {
+    let next = Next::action(CAPABILITY, "search");
+    let next = next.ask("near", "Near which place, as latitude and longitude?");
+    Refusal::validation("/near", "required", expected).next(next).into()
+}

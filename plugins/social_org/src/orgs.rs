@@ -12,10 +12,12 @@ use crate::{
     view::{self, OrgView},
 };
 use people_kit::text::{self, Faults, Lines, public};
+use portolan_sdk::documents::{NoWords, ensure_words};
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn search(call: &Call, input: Search) -> Result<Items<OrgView>> {
+    ensure_words(input.q.as_deref()).map_err(|NoWords| OrgError::QueryEmpty)?;
     let mut filters: Vec<Filter> = vec![field("state").eq(OrgState::Active)];
     filters.extend(input.kind.map(|kind| field("kind").eq(kind)));
     filters.extend(input.verified.map(|verified| field("verified").eq(verified)));

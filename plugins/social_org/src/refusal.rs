@@ -9,6 +9,12 @@ pub(crate) enum OrgError {
     /// There is no such organisation.
     #[refusal(not_found, next = Next::action(CAPABILITY, "search"))]
     OrgNotFound,
+    /// `q` has no word to search for: give at least one letter or digit, or leave it out.
+    #[refusal(
+        invalid,
+        next = Next::action(CAPABILITY, "search").ask("q", "Which organisation are you looking for?")
+    )]
+    QueryEmpty,
     /// Another organisation has this name.
     #[refusal(conflict, conflict_detail = duplicate(&existing_id), next = get(&existing_id))]
     OrgNameTaken { existing_id: String },

@@ -370,3 +370,26 @@ fn a_mistake_is_one_clear_sentence() {
     // A panic uninstalls the world, so this thread can run the next one.
     assert_eq!(library().run(|call| Ok::<_, Infallible>(call.now())).unwrap(), 1_767_225_600_000);
 }
+
+#[test]
+fn records_of_feeds_are_read_like_documents() {
+    use portolan_sdk::{contract::platform, feeds};
+    const INDEXED: Collection<Value> =
+        Collection::new("roles").index("target_id", &["target_id"]).text(&["title"]);
+    const ROLES: feeds::Feed<Value> = feeds::Feed::new("roles");
+    let role = |title: &str, target: &str| json!({ "title": title, "target_id": target });
+    let mut world = test::world()
+        .record(INDEXED, "rol_1", &role("Engineer", "tgt_1"))
+        .record(INDEXED, "rol_2", &role("Designer", "tgt_1"))
+        .record(INDEXED, "rol_3", &role("Engineer", "tgt_2"));
+    let found = world.run(|_| {
+        let query = Query::new().filter(field("target_id").eq("tgt_1")).text("engineer".to_owned());
+        let [targets] = ROLES.count_by(["target_id"], Query::new())?;
+        let one = ROLES.get("rol_2")?.map(|role| role.value);
+        let ids = ROLES.find(query)?.into_documents().map(|role| role.id).collect::<Vec<_>>();
+        Ok::<_, HostError>((ids, one, targets.len(), platform::about().public_url))
+    });
+    let (ids, one, targets, url) = found.unwrap();
+    assert_eq!((ids, targets), (vec!["rol_1".to_owned()], 2));
+    assert_eq!((one, url), (Some(role("Designer", "tgt_1")), "https://host.example".to_owned()));
+}

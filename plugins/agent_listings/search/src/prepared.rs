@@ -6,7 +6,7 @@ use crate::conditions::{Conditions, Near};
 use crate::refusals::{Result, SearchError, validation};
 use people_kit::listings::Compensation;
 use people_kit::taxonomy::{self, Comparison, NarrowInput, Narrowed};
-use portolan_sdk::documents::{Circle, Rectangle};
+use portolan_sdk::documents::{Circle, NoWords, Rectangle, ensure_words};
 use portolan_sdk::prelude::*;
 
 /// The maximum number of attributes compared by `gte` or `lte`, because each comparison reads all
@@ -28,6 +28,7 @@ impl Prepared {
     /// and the radius, and for words that mean the same as `q`. Without any of these, the taxonomy
     /// is not called.
     pub fn new(conditions: Conditions) -> Result<Self> {
+        ensure_words(conditions.q.as_deref()).map_err(|NoWords| SearchError::QueryEmpty)?;
         let narrowed = narrowed(&conditions)?;
         let pay = conditions.compensation.as_ref().map(|pay| pay.range());
         if pay.is_some_and(|(low, high)| low > high) {

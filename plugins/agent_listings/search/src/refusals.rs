@@ -7,6 +7,12 @@ pub(crate) type Result<T, E = SearchError> = std::result::Result<T, E>;
 
 #[derive(Debug, Refusals)]
 pub enum SearchError {
+    /// `q` has no word to search for: give at least one letter or digit, or leave it out.
+    #[refusal(
+        invalid,
+        next = Next::action("agent_listings", "search").ask("q", "What are you looking for?")
+    )]
+    QueryEmpty,
     /// This category has a minimum age, and the person's record does not show that they have
     /// reached it.
     #[refusal(

@@ -77,7 +77,7 @@ pub use collection::{Collection, Stored};
 pub use filter::{Field, Filter, all_of, any_of, field, not};
 pub use open::OpenIds;
 pub use person::{Person, PersonalField};
-pub use query::{Circle, Counted, Direction, Hit, Page, Query, Rectangle};
+pub use query::{Circle, Counted, Direction, Hit, NoWords, Page, Query, Rectangle, ensure_words};
 
 /// The expectation of a revision that an agent may have sent. Without one, any revision is
 /// accepted.

@@ -99,6 +99,24 @@ pub struct Hit<T> {
     pub distance_m: Option<f64>,
 }
 
+/// The error for a text without a word to search for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoWords;
+
+/// Checks that a text, if there is one, has a word to search for, such as `東` or `7`. The host refuses a query
+/// without one as invalid, so the input of a person or an agent is checked first.
+///
+/// ```
+/// use portolan_sdk::documents::{NoWords, ensure_words};
+///
+/// assert_eq!(ensure_words(Some("quiet flat")), Ok(()));
+/// assert_eq!(ensure_words(Some("---")), Err(NoWords));
+/// assert_eq!(ensure_words(None), Ok(()));
+/// ```
+pub fn ensure_words(text: Option<&str>) -> Result<(), NoWords> {
+    text.is_none_or(portolan_text::has_words).then_some(()).ok_or(NoWords)
+}
+
 /// A value, and the number of documents that have it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Counted {
@@ -118,7 +136,7 @@ impl Query {
         self
     }
 
-    /// Sets the words that the texts of a document must contain.
+    /// Sets the words that the texts of a document must contain: at least one, see [`ensure_words`].
     pub fn text(mut self, words: impl Into<Option<String>>) -> Self {
         self.0.text = words.into();
         self

@@ -44,13 +44,15 @@
 //! portolan-sdk = { version = "…", features = ["test"] }
 //! ```
 //!
-//! Documents, filters, orders and unique indexes work as on the host, but every relevance is 0.
+//! Documents, filters, orders and unique indexes work as on the host, and so do the records of feeds, but
+//! every relevance is 0 and only records with all words are found.
 //! Like the host, a world keeps what an action writes only if the action succeeds. It does not
 //! validate inputs and outputs against their schemas, and does not check who may call an action:
 //! `portolan test` does.
 
 mod documents;
 mod effects;
+mod feeds;
 mod secrets;
 mod state;
 mod world;

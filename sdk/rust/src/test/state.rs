@@ -59,12 +59,10 @@ pub(super) struct Effects {
 }
 
 impl imports::Host for State {}
-impl imports::Feeds for State {}
 impl imports::Identity for State {}
 impl imports::Inbox for State {}
 impl imports::Moderation for State {}
 impl imports::People for State {}
-impl imports::Platform for State {}
 impl imports::Sms for State {}
 
 impl imports::Messages for State {}

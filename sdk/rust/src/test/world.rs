@@ -133,6 +133,19 @@ impl World {
         })
     }
 
+    /// Adds a record to a feed. The collection has the feed's id as its name, and the paths by which the feed
+    /// is searched.
+    #[must_use]
+    #[expect(clippy::panic, reason = "a test reports a mistake by a panic")]
+    pub fn record<T: Serialize>(self, feed: Collection<T>, id: &str, record: &T) -> Self {
+        let body = crate::to_json(record);
+        self.with(|state| {
+            if let Err(error) = state.publish(feed.declaration(), id, &body) {
+                panic!("the record {id} of {} cannot be published: {error:?}", feed.name());
+            }
+        })
+    }
+
     /// Answers the next nested call of this action with an output. The last answer of an action is given
     /// again and again.
     #[must_use]
