@@ -6,6 +6,7 @@ mod attempts;
 pub mod calendar;
 pub mod contact;
 mod lexicon;
+pub mod fairness;
 pub mod hex;
 mod host_name;
 pub mod ics;

@@ -105,7 +105,7 @@ fn kind(letter: char, before: Kind) -> Kind {
         _ if letter.is_ascii_digit() => Kind::Digits,
         _ if is_combining_mark(letter) => before,
         _ if !letter.is_alphanumeric() => Kind::Other,
-        _ if is_cjk(letter) => Kind::Single,
+        _ if is_cjk(letter) || letter == '〇' => Kind::Single,
         _ => Kind::Letters,
     }
 }

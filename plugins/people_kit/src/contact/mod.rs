@@ -9,18 +9,38 @@ mod spelled;
 
 use crate::lexicon::{Found, Lexicon};
 use crate::plain::{Word, plain, without_marks, words};
+use portolan_names::is_invisible;
 use std::sync::OnceLock;
 
+/// So many invisible characters between digits are a disguise.
+const MOST_HIDDEN: usize = 4;
 const TERMS: &str = include_str!("terms.txt");
 
 /// Returns whether the text contains an e-mail address, a phone number, or an account of a messenger.
 pub fn has_contact_data(text: &str) -> bool {
+    if has_hidden_number(text) {
+        return true;
+    }
     let plain = without_marks(&plain(text));
     let text = Text::new(&plain);
     address::has_email(&text)
         || phone::has_phone(&text)
         || spelled::has_number(&text)
         || services::has_account(&text)
+}
+
+/// Returns whether invisible characters separate many digits, as only a disguise does.
+fn has_hidden_number(text: &str) -> bool {
+    let (mut hidden, mut before, mut is_apart) = (0, ' ', false);
+    for letter in text.chars() {
+        if is_invisible(letter) && !letter.is_whitespace() {
+            is_apart = true;
+            continue;
+        }
+        hidden += usize::from(is_apart && before.is_numeric() && letter.is_numeric());
+        (before, is_apart) = (letter, false);
+    }
+    hidden >= MOST_HIDDEN
 }
 
 /// A text in plain form with its words and the terms that begin at each word.

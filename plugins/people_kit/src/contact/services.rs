@@ -61,6 +61,7 @@ fn has_handle(text: &Text<'_>, at: usize) -> bool {
         is_linked |= found.is_some_and(|found| found.label == "as");
         between += usize::from(found.is_none());
         place += found.map_or(1, |found| found.length);
+        is_linked |= text.gap(place).contains([':', '=']);
         if between > BETWEEN || text.gap(place).contains(['!', '?', ';', '\n', '。']) {
             return false;
         }
