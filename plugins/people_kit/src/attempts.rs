@@ -78,3 +78,30 @@ pub(crate) fn measure(file: &str, limits: Shares, is_found: impl Fn(&Text) -> bo
     println!("held out: {held_out:?}");
     held_out
 }
+
+/// Returns the categories and texts of the listings by which matching is measured.
+pub(crate) fn innocent_listings() -> Vec<(String, String)> {
+    let files = [
+        include_str!("../../../tests/corpora/matching/main/listings.json"),
+        include_str!("../../../tests/corpora/matching/second/listings.json"),
+        include_str!("../../../tests/corpora/matching/held_out/listings.json"),
+    ];
+    let listings = files.map(|file| serde_json::from_str::<Vec<Listing>>(file).unwrap());
+    let text = |listing: Listing| {
+        let Input { category, title, description } = listing.input;
+        (category, format!("{title} . {description}"))
+    };
+    listings.into_iter().flatten().map(text).collect()
+}
+
+#[derive(Deserialize)]
+struct Listing {
+    input: Input,
+}
+
+#[derive(Deserialize)]
+struct Input {
+    category: String,
+    title: String,
+    description: String,
+}

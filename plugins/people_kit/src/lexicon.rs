@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 const ARABIC_PREFIXES: &str = "وال بال لل ولل ال و ف ب ل";
 /// The least letters of a term that ends in `*`.
 const SHORTEST_STEM: usize = 2;
+/// The most letters of such a term.
+const LONGEST_STEM: usize = 24;
 /// The numbers that `#` stands for: ages.
 const AGES: std::ops::RangeInclusive<u16> = 14..=99;
 
@@ -75,9 +77,9 @@ impl Lexicon {
         forms(first)
             .flat_map(move |form| {
                 let stems =
-                    form.char_indices().skip(SHORTEST_STEM - 1).filter_map(move |(at, letter)| {
-                        self.stems.get(form.get(..at + letter.len_utf8())?)
-                    });
+                    form.char_indices().take(LONGEST_STEM).skip(SHORTEST_STEM - 1).filter_map(
+                        move |(at, letter)| self.stems.get(form.get(..at + letter.len_utf8())?),
+                    );
                 let whole = self.whole.get(if is_age(form) { "#" } else { form });
                 whole
                     .into_iter()

@@ -82,7 +82,7 @@ impl<'a> Text<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attempts::{Shares, measure};
+    use crate::attempts::{Shares, innocent_listings, measure};
     use crate::lexicon::tests::assert_terms_are_plain;
 
     /// Returns the lines of a file, without its comments.
@@ -118,6 +118,13 @@ mod tests {
     fn other_texts_are_let_through() {
         for text in texts(include_str!("others.txt")) {
             assert!(!has_contact_data(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_listings_of_the_matching_corpus_are_let_through() {
+        for (_, text) in innocent_listings() {
+            assert!(!has_contact_data(&text), "{text}");
         }
     }
 

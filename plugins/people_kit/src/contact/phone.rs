@@ -11,6 +11,8 @@ const INTERNATIONAL: std::ops::RangeInclusive<usize> = 8..=15;
 const ANNOUNCED: std::ops::RangeInclusive<usize> = 7..=15;
 /// The digits of a number with the trunk zero of most countries.
 const WITH_TRUNK_ZERO: std::ops::RangeInclusive<usize> = 9..=13;
+/// A number has at most this many groups.
+const MOST_GROUPS: usize = 13;
 /// At least this many single digits in a row are taken for a disguised number.
 const SPACED_OUT: usize = 7;
 
@@ -112,7 +114,8 @@ impl Run<'_> {
         groups.iter().zip(groups.iter().skip(1)).enumerate().any(|(at, (area, next))| {
             let opened = area.separator.contains('(') || (at == 0 && self.before.ends_with('('));
             let in_brackets = opened && next.separator.contains(')');
-            let digits = count(groups.get(at..).unwrap_or_default());
+            let rest = groups.get(at..).unwrap_or_default();
+            let digits = if rest.len() <= MOST_GROUPS { count(rest) } else { 0 };
             in_brackets && (2..=5).contains(&area.digits.len()) && (8..=13).contains(&digits)
         })
     }
@@ -223,6 +226,7 @@ fn has_trunk_zero(groups: &[Group<'_>]) -> bool {
     let alike = groups.iter().skip(1).all(|group| group.separator == first.separator);
     area.digits.starts_with('0')
         && area.digits.len() >= 2
+        && groups.len() <= MOST_GROUPS
         && WITH_TRUNK_ZERO.contains(&count(groups))
         && (!pairs || (groups.len() == 5 && alike))
 }

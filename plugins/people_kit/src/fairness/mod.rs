@@ -4,6 +4,7 @@
 use crate::lexicon::{Found, Languages, Lexicon};
 use crate::plain::{Word, plain, without_marks, words};
 use std::ops::Range;
+use std::sync::OnceLock;
 
 const TERMS: &str = include_str!("terms.txt");
 /// How many words may be between a group of people and the words that exclude or prefer it.
@@ -29,8 +30,9 @@ const DIGITS: [(char, char, char); 7] = [
 /// Returns the flags of a text in a category, each once: the protected characteristics by which it
 /// seems to select, and `advance_fee`.
 pub fn flags(category: &str, text: &str) -> Vec<&'static str> {
+    static LEXICON: OnceLock<Lexicon> = OnceLock::new();
     let plain = without_marks(&with_letters(&plain(text)));
-    let text = Text::new(&plain, &Lexicon::parse(TERMS));
+    let text = Text::new(&plain, LEXICON.get_or_init(|| Lexicon::parse(TERMS)));
     let root = category.split('.').next().unwrap_or_default();
     let mut flags = Vec::new();
     for (at, terms) in text.terms.iter().enumerate() {
@@ -60,8 +62,8 @@ struct Text<'a> {
     plain: &'a str,
     words: Vec<Word<'a>>,
     terms: Vec<Vec<Found>>,
-    /// The places of words that are not meant.
-    fine: Vec<Range<usize>>,
+    /// Whether each word is in a phrase in which no group is meant.
+    fine: Vec<bool>,
 }
 
 impl<'a> Text<'a> {
@@ -69,15 +71,16 @@ impl<'a> Text<'a> {
         let words = words(plain);
         let terms: Vec<Vec<Found>> =
             (0..words.len()).map(|at| lexicon.find(&words, at).collect()).collect();
-        let all =
-            terms.iter().enumerate().flat_map(|(at, found)| found.iter().map(move |f| (at, f)));
-        let fine = all.filter(|(_, found)| found.label == "fine");
-        let fine = fine.map(|(at, found)| at..at + found.length).collect();
+        let mut fine = vec![false; words.len()];
+        for (at, found) in terms.iter().enumerate() {
+            let longest = found.iter().filter(|term| term.label == "fine").map(|term| term.length);
+            fine.iter_mut().skip(at).take(longest.max().unwrap_or(0)).for_each(|word| *word = true);
+        }
         Self { plain, words, terms, fine }
     }
 
     fn is_fine(&self, place: &Range<usize>) -> bool {
-        self.fine.iter().any(|fine| fine.start < place.end && place.start < fine.end)
+        self.fine.get(place.clone()).is_some_and(|words| words.contains(&true))
     }
 
     /// Returns whether words that exclude or prefer are before or after a group of people.
@@ -132,7 +135,7 @@ fn with_letters(plain: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attempts::{Shares, measure};
+    use crate::attempts::{Shares, innocent_listings, measure};
     use crate::lexicon::tests::assert_terms_are_plain;
 
     #[test]
@@ -147,6 +150,13 @@ mod tests {
         let held_out =
             measure(corpus, limits, |text| !flags(&text.category, &text.text).is_empty());
         assert!(held_out.recall >= 70.0 && held_out.false_alarms <= 10.0, "{held_out:?}");
+    }
+
+    #[test]
+    fn the_listings_of_the_matching_corpus_are_let_through() {
+        for (category, text) in innocent_listings() {
+            assert_eq!(flags(&category, &text), Vec::<&str>::new(), "{text}");
+        }
     }
 
     #[test]
