@@ -4,6 +4,7 @@
 //! searches need is stored too. Both are written in the same call, so that no search finds a
 //! listing that has ended.
 
+mod age;
 mod deactivation;
 mod content;
 mod documents;
@@ -30,8 +31,7 @@ use prompts::{FIND_PEOPLE, PUBLISH_LISTING};
 use refusals::{ListingsError, Result, read};
 use states::LISTING;
 use transitions::{
-    can_edit, can_view, ensure_in_time, ensure_old_enough, enter, load_editable, notify, publish,
-    renew,
+    can_edit, can_view, ensure_in_time, enter, load_editable, notify, publish, renew,
 };
 use types::*;
 use views::{Found, Owner, Stats, View};
@@ -229,6 +229,7 @@ impl AgentListings {
         listing.ensure_version(input.expected_version, current, read(&input.listing_id))?;
         LISTING.step(&listing.id, listing.value.state, "approve")?;
         orgs::ensure_owner_can_recruit(&listing.value)?;
+        age::ensure_publishable(call, &listing.value, people::person(&listing.value.owner_id)?)?;
         let value = &mut listing.value;
         value.cleared = true;
         value.reason = None;
@@ -340,6 +341,7 @@ fn step(call: &Call, mut listing: Stored<Listing>, action: &str, notice: Notice)
 fn get(call: &Call, listing_id: &str) -> Result<View> {
     let listing = Listing::load(listing_id)?;
     if can_edit(call, &listing)? {
+        age::ensure_editor_is_old_enough(call, &listing.value)?;
         return View::own(&listing)?.rendered(&listing.value);
     }
     if !can_view(call, &listing)? {
@@ -348,12 +350,13 @@ fn get(call: &Call, listing_id: &str) -> Result<View> {
     let owner_id = listing.value.owner_id.as_str();
     let mut people = people::people([owner_id].into_iter().chain(call.owner_id()))?;
     let owner = people.remove(owner_id);
-    if owner.as_ref().is_some_and(|owner| !owner.active) {
+    let is_too_young = age::is_too_young(listing.value.min_age, owner.as_ref());
+    if is_too_young || owner.as_ref().is_some_and(|owner| !owner.active) {
         return Err(ListingsError::ListingNotFound);
     }
     let viewer = call.owner_id().and_then(|viewer| people.remove(viewer));
     let age = viewer.and_then(|viewer| viewer.age_at_least);
-    ensure_old_enough(listing.value.min_age, age, call.owner_id().is_some())?;
+    age::ensure_old_enough(listing.value.min_age, age, call.owner_id().is_some())?;
     let owner = Owner::new(owner_id, owner.as_ref());
     View::of(&listing, owner).public().rendered(&listing.value)
 }

@@ -35,9 +35,36 @@ pub(crate) enum ListingsError {
         forbidden,
         retryable,
         conflict_detail = json!({ "kind": "policy", "policy": "min_age", "min_age": min_age }),
-        next = state_age(has_owner)
+        next = state_age(has_owner, is_known)
     )]
-    AgeRestricted { min_age: u8, has_owner: bool },
+    AgeRestricted { min_age: u8, has_owner: bool, is_known: bool },
+    /// The listing states an age that the year of birth in the person's record excludes. State the
+    /// person's age; only the operator can correct a year of birth.
+    #[refusal(
+        unprocessable,
+        conflict_detail = json!({
+            "kind": "policy", "policy": "birth_year", "pointer": pointer, "stated": stated,
+            "possible": possible,
+        }),
+        next = Next::action("owners", "me")
+    )]
+    AgeContradicted {
+        pointer: String,
+        stated: u64,
+        /// The ages that the year of birth allows; only for the person themselves.
+        possible: Option<[u8; 2]>,
+    },
+    /// Listings of this category are never public. Choose another visibility, or none for the
+    /// category's own.
+    #[refusal(
+        unprocessable,
+        conflict_detail = json!({
+            "kind": "policy", "policy": "never_public", "pointer": pointer,
+            "allowed": ["network", "unlisted"],
+        }),
+        next = Next::action("listing_taxonomy", "get").field("code", category)
+    )]
+    NeverPublic { pointer: String, category: String },
     #[refusal(transparent)]
     Taxonomy(TaxonomyError),
     #[refusal(transparent)]
@@ -50,9 +77,12 @@ pub(crate) fn read(listing_id: &str) -> Next {
     Next::action(CAPABILITY, "get").field("listing_id", listing_id)
 }
 
-fn state_age(has_owner: bool) -> Next {
+fn state_age(has_owner: bool, is_known: bool) -> Next {
     if !has_owner {
         return Next::claim().then_retry();
+    }
+    if is_known {
+        return Next::action("owners", "me");
     }
     Next::action("owners", "update_profile")
         .ask("birth_year", "In which year were you born? Others do not see it.")

@@ -1,6 +1,7 @@
 //! Finds active listings that are visible to the caller.
 
-use crate::{documents::*, refusals::*, transitions, types::*, views::*};
+use crate::{age, documents::*, refusals::*, transitions, types::*, views::*};
+use people_kit::listings::is_withheld;
 use people_kit::people::{self, Person};
 use people_kit::relations;
 use people_kit::taxonomy::{self, Comparison, NarrowInput, Narrowed};
@@ -69,7 +70,7 @@ fn age(call: &Call, input: &Search, narrowed: &Narrowed) -> Result<u8> {
         Some(viewer) => people::person(viewer)?.and_then(|person| person.age_at_least),
         None => None,
     };
-    transitions::ensure_old_enough(narrowed.min_age.unwrap_or(0), age, call.owner_id().is_some())?;
+    age::ensure_old_enough(narrowed.min_age.unwrap_or(0), age, call.owner_id().is_some())?;
     Ok(age.unwrap_or(0))
 }
 
@@ -189,10 +190,12 @@ impl Viewer<'_> {
             .map(|hit| {
                 let card = &hit.document.value;
                 let owner = &card.owner_id;
+                let is_withheld = age::is_too_young(card.min_age, self.people.get(owner))
+                    || is_withheld(&card.category, card.visibility);
                 let is_inactive = self.people.get(owner).is_some_and(|person| !person.active);
                 Ok(match self.owner_id {
                     Some(viewer) if viewer == owner => true,
-                    _ if is_inactive || hidden.contains(owner) => false,
+                    _ if is_withheld || is_inactive || hidden.contains(owner) => false,
                     Some(viewer) if card.visibility == Visibility::Network => {
                         self.checks += 1;
                         self.checks <= MOST_CHECKS

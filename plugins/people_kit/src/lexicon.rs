@@ -14,7 +14,7 @@ const SHORTEST_STEM: usize = 2;
 /// The most letters of such a term.
 const LONGEST_STEM: usize = 24;
 /// The numbers that `#` stands for: ages.
-const AGES: std::ops::RangeInclusive<u16> = 14..=99;
+const AGES: std::ops::RangeInclusive<u16> = 10..=99;
 
 /// A set of languages, one bit each in the order of the sections.
 pub(crate) type Languages = u32;

@@ -3,6 +3,7 @@
 
 #[cfg(test)]
 mod attempts;
+pub mod ages;
 pub mod calendar;
 pub mod contact;
 mod lexicon;
