@@ -1,7 +1,9 @@
 //! Listings for other capabilities, which match them.
 
 use crate::{documents::*, refusals::*, states::*, types::*};
-use people_kit::listings::{FittingPage, FittingQuery, Profile, Profiles, ProfilesQuery, is_withheld};
+use people_kit::listings::{
+    FittingPage, FittingQuery, Profile, Profiles, ProfilesQuery, is_withheld,
+};
 use people_kit::people::{self, ContactPolicy};
 use people_kit::relations;
 use portolan_sdk::prelude::*;

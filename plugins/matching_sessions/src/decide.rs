@@ -54,7 +54,8 @@ pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<CandidateView>
     let of_session = |candidate: &Stored<Candidate>| candidate.value.session_id == session.id;
     let candidate = CANDIDATES.get(&input.candidate_id)?.filter(of_session);
     let mut candidate = candidate.ok_or_else(not_found)?;
-    let shown = shown(call, &session, [&candidate.value].into_iter())?.remove(&candidate.value.listing_id);
+    let shown =
+        shown(call, &session, [&candidate.value].into_iter())?.remove(&candidate.value.listing_id);
     let Some(other) = shown else {
         return Err(MatchingError::RecipientNotAccepting { session_id: session.id });
     };

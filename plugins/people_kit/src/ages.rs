@@ -24,6 +24,9 @@ pub fn stated(text: &str) -> Vec<u64> {
         let found = words.get(at..at + longest.unwrap_or(0)).unwrap_or_default();
         ages.extend(found.iter().find_map(|word| word.text.parse::<u64>().ok()));
     }
+    // A sentence can have the words of several phrases.
+    ages.sort_unstable();
+    ages.dedup();
     ages
 }
 
