@@ -2,7 +2,7 @@
 //! `ages.txt`.
 
 use crate::lexicon::Lexicon;
-use crate::plain::{plain, without_marks, words};
+use crate::plain::{plain, words};
 
 const TERMS: &str = include_str!("ages.txt");
 /// Signs and words after a number that is no age.
@@ -11,7 +11,7 @@ const MEASURED: &str = "% m km kg cm h hours minutes minuten stunden min std eur
 
 /// Returns the ages that the writer of a text states of themselves.
 pub fn stated(text: &str) -> Vec<u64> {
-    let plain = without_marks(&plain(text));
+    let plain = plain(text);
     let words = words(&plain);
     let lexicon = Lexicon::parse(TERMS);
     let mut ages = Vec::new();

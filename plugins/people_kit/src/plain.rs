@@ -3,27 +3,47 @@
 
 use portolan_names::is_invisible;
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
-use unicode_security::skeleton;
 
 use crate::words::is_cjk;
+use std::ops::RangeInclusive;
 
 /// The zeros of the decimal digits of other scripts, of which the nine other digits follow.
 const ZEROS: [u32; 18] = [
     0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xe50,
     0xed0, 0xf20, 0x1040, 0x17e0, 0x1810,
 ];
-/// The end of the alphabets whose letters look like Latin ones: Greek, Cyrillic, Armenian.
-const LAST_LOOKALIKE: char = '\u{58f}';
+/// The alphabets whose letters look like Latin ones: Greek, Cyrillic, Armenian.
+const FOREIGN: RangeInclusive<char> = '\u{370}'..='\u{58f}';
+/// The Latin letters, each with the small letters of these alphabets that look like it: the part of
+/// Unicode's table of confusables (UTS #39) that words need. The whole table is ten times as large as
+/// everything else here.
+const LOOKALIKES: &str = include_str!("lookalikes.txt");
 
-/// Returns a text in Unicode normal form KC and lower case, without invisible characters, with
-/// decimal digits in ASCII, and with Latin letters instead of those of other alphabets that are
-/// mixed into Latin words.
+/// Returns a text in Unicode normal form KD and lower case, without invisible characters and the
+/// marks that writers leave out, with decimal digits in ASCII, and with Latin letters instead of
+/// those of other alphabets that are mixed into Latin words.
 pub(crate) fn plain(text: &str) -> String {
-    // Normal form KC would make a word of the sign for numbers.
+    // The normal form would make a word of the sign for numbers.
     let signs = text.chars().map(|letter| if letter == '№' { '#' } else { letter });
-    let shown = signs.nfkc().filter(|letter| *letter == '\n' || !is_invisible(*letter));
-    let plain: String = shown.flat_map(char::to_lowercase).map(ascii_digit).collect();
-    without_lookalikes(plain)
+    let shown = signs.nfkd().filter(|letter| *letter == '\n' || !is_invisible(*letter));
+    let written = shown.filter(|letter| !is_left_out(*letter)).flat_map(char::to_lowercase);
+    without_lookalikes(written.map(same).map(ascii_digit).collect())
+}
+
+/// Returns whether writers leave the mark out: accents of Latin, Greek and Cyrillic letters, vowels
+/// and hamza of Arabic ones, the nukta of Devanagari.
+fn is_left_out(letter: char) -> bool {
+    matches!(letter, '\u{300}'..='\u{36f}' | '\u{640}' | '\u{64b}'..='\u{655}' | '\u{670}' | '\u{93c}')
+}
+
+/// Returns the letter that is also written for another one.
+fn same(letter: char) -> char {
+    match letter {
+        '\u{901}' => '\u{902}',
+        'ى' => 'ي',
+        'ة' => 'ه',
+        other => other,
+    }
 }
 
 fn ascii_digit(letter: char) -> char {
@@ -33,7 +53,7 @@ fn ascii_digit(letter: char) -> char {
 }
 
 fn is_foreign(letter: char) -> bool {
-    letter > '\u{36f}' && letter <= LAST_LOOKALIKE && letter.is_alphabetic()
+    FOREIGN.contains(&letter) && letter.is_alphabetic()
 }
 
 /// Replaces the letters that look like Latin ones, in words that have both.
@@ -52,30 +72,14 @@ fn without_lookalikes(text: String) -> String {
     plain
 }
 
-/// Returns the Latin letter that looks like the letter, by the table of Unicode (UTS #39).
+/// Returns the Latin letter that looks like the letter; otherwise the letter itself.
 fn latin(letter: char) -> char {
     if !is_foreign(letter) {
         return letter;
     }
-    let mut form = [0; 4];
-    let mut prototype = skeleton(letter.encode_utf8(&mut form));
-    match (prototype.next(), prototype.next()) {
-        (Some(latin), None) if latin.is_ascii_alphabetic() => latin.to_ascii_lowercase(),
-        _ => letter,
-    }
-}
-
-/// Returns a plain text without the marks that writers leave out: accents of Latin, Greek and
-/// Cyrillic letters, vowels and hamza of Arabic ones, the nukta of Devanagari.
-pub(crate) fn without_marks(plain: &str) -> String {
-    let is_kept = |letter: &char| !matches!(letter, '\u{300}'..='\u{36f}' | '\u{640}' | '\u{64b}'..='\u{655}' | '\u{670}' | '\u{93c}');
-    let same = |letter| match letter {
-        '\u{901}' => '\u{902}',
-        'ى' => 'ي',
-        'ة' => 'ه',
-        other => other,
-    };
-    plain.nfd().filter(is_kept).map(same).collect()
+    let mut rows = LOOKALIKES.lines().filter_map(|line| line.split_once(": "));
+    let latin = rows.find(|(_, similar)| similar.contains(letter));
+    latin.and_then(|(latin, _)| latin.chars().next()).unwrap_or(letter)
 }
 
 /// A word of a plain text with its place in it.
@@ -133,6 +137,8 @@ pub(crate) fn words(plain: &str) -> Vec<Word<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
+    use unicode_security::skeleton;
 
     #[test]
     fn disguises_are_removed() {
@@ -145,7 +151,23 @@ mod tests {
         ] {
             assert_eq!(plain(text), expected, "{text}");
         }
-        assert_eq!(without_marks("étrangère ёлка أجنبي फ़ोन"), "etrangere елка اجنبي फोन");
+        assert_eq!(plain("étrangère ёлка أجنبي फ़ोन"), "etrangere елка اجنبي फोन");
+    }
+
+    #[test]
+    fn the_lookalikes_are_those_of_unicode() {
+        let mut rows: BTreeMap<char, String> = BTreeMap::new();
+        for letter in FOREIGN.filter(|letter| letter.is_lowercase()) {
+            let prototype: String = skeleton(&letter.to_string()).collect();
+            if let Some(latin) = prototype.chars().next().filter(char::is_ascii_alphabetic)
+                && prototype.len() == 1
+            {
+                rows.entry(latin.to_ascii_lowercase()).or_default().push(letter);
+            }
+        }
+        let expected: Vec<String> =
+            rows.iter().map(|(latin, similar)| format!("{latin}: {similar}")).collect();
+        assert_eq!(LOOKALIKES.trim_end(), expected.join("\n"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod services;
 mod spelled;
 
 use crate::lexicon::{Found, Lexicon};
-use crate::plain::{Word, plain, without_marks, words};
+use crate::plain::{Word, plain, words};
 use portolan_names::is_invisible;
 use std::sync::OnceLock;
 
@@ -21,7 +21,7 @@ pub fn has_contact_data(text: &str) -> bool {
     if has_hidden_number(text) {
         return true;
     }
-    let plain = without_marks(&plain(text));
+    let plain = plain(text);
     let text = Text::new(&plain);
     address::has_email(&text)
         || phone::has_phone(&text)

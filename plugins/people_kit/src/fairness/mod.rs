@@ -2,7 +2,7 @@
 //! for money in advance. The words of each language are in `terms.txt`.
 
 use crate::lexicon::{Found, Languages, Lexicon};
-use crate::plain::{Word, plain, without_marks, words};
+use crate::plain::{Word, plain, words};
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -31,7 +31,7 @@ const DIGITS: [(char, char, char); 7] = [
 /// seems to select, and `advance_fee`.
 pub fn flags(category: &str, text: &str) -> Vec<&'static str> {
     static LEXICON: OnceLock<Lexicon> = OnceLock::new();
-    let plain = without_marks(&with_letters(&plain(text)));
+    let plain = with_letters(&plain(text));
     let text = Text::new(&plain, LEXICON.get_or_init(|| Lexicon::parse(TERMS)));
     let root = category.split('.').next().unwrap_or_default();
     let mut flags = Vec::new();
