@@ -4,6 +4,7 @@
 //! searches need is stored too. Both are written in the same call, so that no search finds a
 //! listing that has ended.
 
+mod age;
 mod deactivation;
 mod content;
 mod documents;
@@ -23,7 +24,7 @@ mod write;
 
 use deactivation::AgentRevoked;
 use documents::{CARDS, LISTINGS, Listing, OWNER_LISTINGS};
-use listing_search::{CardsQuery, FoundCards, ensure_old_enough};
+use listing_search::{CardsQuery, FoundCards, ensure_old_enough, is_too_young};
 use people_kit::listings::{FittingPage, FittingQuery, Profiles, ProfilesQuery};
 use people_kit::{people, relations, taxonomy};
 use portolan_sdk::prelude::*;
@@ -237,6 +238,7 @@ impl AgentListings {
         listing.ensure_version(input.expected_version, current, read(&input.listing_id))?;
         LISTING.step(&listing.id, listing.value.state, "approve")?;
         orgs::ensure_owner_can_recruit(&listing.value)?;
+        age::ensure_publishable(call, &listing.value, people::person(&listing.value.owner_id)?)?;
         let value = &mut listing.value;
         value.cleared = true;
         value.reason = None;
@@ -348,6 +350,7 @@ fn step(call: &Call, mut listing: Stored<Listing>, action: &str, notice: Notice)
 fn get(call: &Call, listing_id: &str) -> Result<View> {
     let listing = Listing::load(listing_id)?;
     if can_edit(call, &listing)? {
+        age::ensure_editor_is_old_enough(call, &listing.value)?;
         return View::own(&listing)?.rendered(&listing.value);
     }
     if !can_view(call, &listing)? {
@@ -356,7 +359,8 @@ fn get(call: &Call, listing_id: &str) -> Result<View> {
     let owner_id = listing.value.owner_id.as_str();
     let mut people = people::people([owner_id].into_iter().chain(call.owner_id()))?;
     let owner = people.remove(owner_id);
-    if owner.as_ref().is_some_and(|owner| !owner.active) {
+    let is_too_young = is_too_young(listing.value.min_age, owner.as_ref());
+    if is_too_young || owner.as_ref().is_some_and(|owner| !owner.active) {
         return Err(ListingsError::ListingNotFound);
     }
     let viewer = call.owner_id().and_then(|viewer| people.remove(viewer));

@@ -2,7 +2,9 @@
 
 use crate::{documents::*, refusals::*, states::*, types::*};
 use listing_search::{CardsQuery, FoundCards, RANKS, StoredCard, level_of};
-use people_kit::listings::{FittingPage, FittingQuery, Profile, Profiles, ProfilesQuery};
+use people_kit::listings::{
+    FittingPage, FittingQuery, Profile, Profiles, ProfilesQuery, is_withheld,
+};
 use people_kit::people::{self, ContactPolicy};
 use people_kit::relations;
 use portolan_sdk::prelude::*;
@@ -48,12 +50,14 @@ pub(crate) fn fitting(call: &Call, input: FittingQuery) -> Result<FittingPage> {
         let is_age_restricted = card.min_age > 0 && viewer.is_some();
         viewer != Some(owner)
             && card.valid_through > call.now()
+            && !is_withheld(&card.category, card.visibility)
             && (card.visibility == Visibility::Public || is_age_restricted)
             && !hidden.contains(owner)
     };
     let profiles = page.hits.into_iter().filter(|hit| is_shown(&hit.document.value));
     let mut profiles: Vec<Profile> = profiles.map(|hit| profile_of_card(hit.document)).collect();
     add_people(&mut profiles)?;
+    profiles.retain(Profile::is_of_age);
     Ok(FittingPage { profiles, next_cursor: page.next })
 }
 

@@ -30,6 +30,33 @@ pub(crate) enum ListingsError {
         next = Next::action(CAPABILITY, "list_mine").field("state", states)
     )]
     ListingLimitReached { name: &'static str, limit: u64, states: Vec<&'static str> },
+    /// The listing states an age that the year of birth in the person's record excludes. State the
+    /// person's age; only the operator can correct a year of birth.
+    #[refusal(
+        unprocessable,
+        conflict_detail = json!({
+            "kind": "policy", "policy": "birth_year", "pointer": pointer, "stated": stated,
+            "possible": possible,
+        }),
+        next = Next::action("owners", "me")
+    )]
+    AgeContradicted {
+        pointer: String,
+        stated: u64,
+        /// The ages that the year of birth allows; only for the person themselves.
+        possible: Option<[u8; 2]>,
+    },
+    /// Listings of this category are never public. Choose another visibility, or none for the
+    /// category's own.
+    #[refusal(
+        unprocessable,
+        conflict_detail = json!({
+            "kind": "policy", "policy": "never_public", "pointer": pointer,
+            "allowed": ["network", "unlisted"],
+        }),
+        next = Next::action("listing_taxonomy", "get").field("code", category)
+    )]
+    NeverPublic { pointer: String, category: String },
     #[refusal(transparent)]
     Search(SearchError),
     #[refusal(transparent)]

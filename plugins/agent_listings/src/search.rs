@@ -1,7 +1,7 @@
 //! Finds active listings that are visible to the caller.
 
 use crate::{documents::*, refusals::*, types::*, views::*};
-use listing_search::{Prepared, SearchError, can_view, ensure_old_enough};
+use listing_search::{Prepared, SearchError, can_view, ensure_old_enough, is_withheld};
 use people_kit::people::{self, Person};
 use people_kit::relations;
 use people_kit::taxonomy::{self, HighlightInput};
@@ -144,10 +144,11 @@ impl Viewer<'_> {
             .map(|hit| {
                 let card = &hit.document.value;
                 let owner = &card.owner_id;
+                let is_withheld = is_withheld(card, self.people.get(owner));
                 let is_inactive = self.people.get(owner).is_some_and(|person| !person.active);
                 Ok(match self.owner_id {
                     Some(viewer) if viewer == owner => true,
-                    _ if is_inactive || hidden.contains(owner) => false,
+                    _ if is_withheld || is_inactive || hidden.contains(owner) => false,
                     Some(viewer) if card.visibility == Visibility::Network => {
                         self.checks += 1;
                         self.checks <= MOST_CHECKS && can_view(&hit.document.id, viewer)?

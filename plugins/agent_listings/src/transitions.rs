@@ -1,7 +1,7 @@
 //! The transitions of a listing, with everything that follows from them.
 
-use crate::{documents::*, orgs, refusals::*, states::*, types::*, views::*};
-use listing_search::ensure_old_enough;
+use crate::{age, documents::*, orgs, refusals::*, states::*, types::*, views::*};
+use people_kit::listings::is_withheld;
 use people_kit::people;
 use people_kit::relations::{self, Tuple};
 use portolan_sdk::prelude::*;
@@ -40,7 +40,8 @@ pub(crate) fn can_edit(call: &Call, listing: &Stored<Listing>) -> Result<bool> {
 
 /// Whether the listing is active and visible to the caller.
 pub(crate) fn can_view(call: &Call, listing: &Stored<Listing>) -> Result<bool> {
-    if listing.value.state != State::Active {
+    let value = &listing.value;
+    if value.state != State::Active || is_withheld(&value.category, value.visibility) {
         return Ok(false);
     }
     match call.owner_id() {
@@ -166,7 +167,7 @@ pub(crate) fn publish(
     notice: Notice,
 ) -> Result<()> {
     let (now, value) = (call.now(), &mut listing.value);
-    ensure_ready(value)?;
+    ensure_ready(call, value)?;
     let needs_review = !value.flags.is_empty() && !value.cleared || value.state == State::Rejected;
     let to = if needs_review { State::InReview } else { State::Active };
     if action != "resume" {
@@ -193,7 +194,7 @@ pub(crate) fn renew(call: &Call, listing: &mut Stored<Listing>) -> Result<()> {
         let notice = (PUBLISHED, "The listing is published again.");
         return publish(call, listing, "renew", notice);
     }
-    ensure_ready(&listing.value)?;
+    ensure_ready(call, &listing.value)?;
     let before = tuples(&listing.id, &listing.value);
     listing.value.valid_through = Some(end_of_validity(&listing.value, now));
     listing.value.changed_at = now;
@@ -226,9 +227,9 @@ pub(crate) fn end_of_validity(listing: &Listing, now: u64) -> u64 {
     chosen.filter(|end| *end > now).unwrap_or(by_default)
 }
 
-/// Refuses unless the listing's owner is active, recruits for its organisation, and is old enough
-/// for its category.
-pub(crate) fn ensure_ready(listing: &Listing) -> Result<()> {
+/// Refuses unless the listing's owner is active and recruits for its organisation, and the listing
+/// may be public and agrees with the owner's age.
+pub(crate) fn ensure_ready(call: &Call, listing: &Listing) -> Result<()> {
     let person = people::person(&listing.owner_id)?;
     if person.as_ref().is_some_and(|person| !person.active) {
         let message = "The person's profile is hidden. Call `reactivate` first.";
@@ -236,8 +237,7 @@ pub(crate) fn ensure_ready(listing: &Listing) -> Result<()> {
         return Err(Refusal::common(ErrorCode::NotPermitted, message).next(next).into());
     }
     orgs::ensure_owner_can_recruit(listing)?;
-    let age = person.and_then(|person| person.age_at_least);
-    Ok(ensure_old_enough(listing.min_age, age, true)?)
+    age::ensure_publishable(call, listing, person)
 }
 
 /// Publishes an event for the owner and for subscribed capabilities.

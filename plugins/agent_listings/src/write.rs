@@ -1,9 +1,9 @@
 //! Creating a listing and changing its content.
 
 use crate::content::{self, Prepared};
-use crate::{documents::*, orgs, patch, refusals::*, states::*, transitions, types::*};
-use listing_search::ensure_old_enough;
+use crate::{age, documents::*, orgs, patch, refusals::*, states::*, transitions, types::*};
 use people_kit::people;
+use people_kit::taxonomy::is_never_public;
 use portolan_sdk::prelude::*;
 
 pub(crate) fn create(call: &Call, input: Create) -> Result<Stored<Listing>> {
@@ -13,7 +13,6 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Stored<Listing>> {
     let Prepared { content, checked, visibility, excerpt, flags } = prepared;
     let min_age = checked.policy.min_age.unwrap_or(0);
     let person = people::person(&owner_id)?;
-    ensure_old_enough(min_age, person.and_then(|person| person.age_at_least), true)?;
     let value = Listing {
         owner_id,
         org_id: input.as_org.map(Into::into),
@@ -44,6 +43,7 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Stored<Listing>> {
         outcome: None,
         pairing_id: None,
     };
+    age::ensure_acceptable(call, &value, person.as_ref(), "")?;
     let mut listing = Stored::new(call.new_id("lst"), value, call.now());
     transitions::enter(call, &mut listing, "create", State::Draft)?;
     transitions::notify(call, &listing, (CREATED, "The listing is stored."))?;
@@ -99,6 +99,10 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<Stored<Listing>> {
     value.visibility = prepared.visibility;
     value.excerpt = prepared.excerpt;
     value.flags = prepared.flags;
+    if value.min_age > 0 || is_never_public(&value.category) {
+        let person = people::person(&value.owner_id)?;
+        age::ensure_acceptable(call, value, person.as_ref(), "/patch")?;
+    }
     if state.can_expire() && changed.contains(&"valid_through") {
         value.valid_through = Some(transitions::end_of_validity(value, call.now()));
     }

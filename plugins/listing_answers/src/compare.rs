@@ -13,7 +13,6 @@ const EARTH_RADIUS_KM: f64 = 6371.0;
 const NEARLY: f64 = 0.5;
 /// The highest score of a value that does not meet the asked one.
 const MISSED: f64 = 0.6;
-const DAYS_PER_WEEK: f64 = 7.0;
 /// The code of ISO 4217 for an amount whose currency is not named.
 pub(crate) const NO_CURRENCY: &str = "XXX";
 const LEVELS: [&str; 6] = ["A1", "A2", "B1", "B2", "C1", "C2"];

@@ -23,7 +23,7 @@ pub(crate) fn nodes(nodes: &[Node], schemas: &BTreeMap<String, String>) -> Resul
             Some(name) => format!("Some({})", name.to_uppercase()),
             None => "None".to_owned(),
         };
-        let policy = policy(node.policy()?);
+        let policy = policy(code, node.policy()?);
         writeln!(
             text,
             "Node {{ code: {code:?}, label: {label:?}, description: {description:?}, \
@@ -42,7 +42,14 @@ pub(crate) fn nodes(nodes: &[Node], schemas: &BTreeMap<String, String>) -> Resul
     Ok(text)
 }
 
-fn policy(policy: Policy) -> String {
+/// The file from which capabilities that show listings read the same rule.
+const NEVER_PUBLIC: &str = include_str!("../../people_kit/src/never_public.txt");
+
+fn policy(code: &str, policy: Policy) -> String {
+    let is_within = |root: &str| {
+        code.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let never_public = NEVER_PUBLIC.lines().filter(|line| !line.starts_with('#')).any(is_within);
     let Policy { min_age, prohibited_criteria, required_disclosures, default_ttl_days, .. } =
         &policy;
     let Policy { proposal_cost, min_radius_km, default_visibility, .. } = &policy;
@@ -50,7 +57,7 @@ fn policy(policy: Policy) -> String {
         "Policy {{ min_age: {min_age:?}, prohibited_criteria: &{prohibited_criteria:?}, \
          required_disclosures: &{required_disclosures:?}, default_ttl_days: {default_ttl_days}, \
          proposal_cost: {proposal_cost}, min_radius_km: {min_radius_km:?}, \
-         default_visibility: {default_visibility:?} }}"
+         default_visibility: {default_visibility:?}, never_public: {never_public} }}"
     )
 }
 

@@ -57,6 +57,8 @@ pub(crate) struct Policy {
     pub(crate) min_radius_km: Option<u16>,
     /// The default visibility of a listing: `public` or `network`.
     pub(crate) default_visibility: &'static str,
+    /// Whether listings are never public.
+    pub(crate) never_public: bool,
 }
 
 /// Another classification.

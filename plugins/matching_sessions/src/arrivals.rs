@@ -181,7 +181,7 @@ fn assess(call: &Call, other: &Profile, sessions: Vec<Stored<Session>>) -> Resul
         let is_eligible = queue::is_shown(other)
             && !hidden.contains(&session.value.owner_id)
             && !cooling.contains(&session.value.listing_id);
-        let fit = mine.filter(|_| is_eligible).and_then(|mine| {
+        let fit = mine.filter(|mine| is_eligible && mine.is_of_age()).and_then(|mine| {
             fit(mine, session::criteria_of(&session.value, mine), other, call.now())
         });
         (session, fit)

@@ -16,7 +16,7 @@ pub(crate) fn list(call: &Call, input: Candidates) -> Result<Items<CandidateView
     let states = input.state.unwrap_or_else(|| Candidacy::ALL.to_vec());
     let query = batch::ordered(&session.id, &states);
     let page = CANDIDATES.find(query.page(input.page))?;
-    let shown = shown(call, page.hits.iter().map(|hit| &hit.document.value))?;
+    let shown = shown(call, &session, page.hits.iter().map(|hit| &hit.document.value))?;
     let open = SEARCHING.contains(&session.value.state);
     Ok(Items::of(page, |candidate| {
         let listing = shown.get(&candidate.value.listing_id).cloned();
@@ -27,12 +27,22 @@ pub(crate) fn list(call: &Call, input: Candidates) -> Result<Items<CandidateView
 /// Returns the listings of candidates that may still be shown to the caller.
 fn shown<'a>(
     call: &Call,
+    session: &Stored<Session>,
     candidates: impl Iterator<Item = &'a Candidate> + Clone,
 ) -> Result<BTreeMap<String, Profile>> {
     let owners = candidates.clone().map(|candidate| candidate.owner_id.as_str());
-    let profiles = listings::profiles(candidates.map(|candidate| candidate.listing_id.as_str()))?;
+    let ids = candidates.map(|candidate| candidate.listing_id.as_str());
+    let mut profiles = listings::profiles_for_matching(ids)?;
+    if profiles.iter().any(|profile| profile.min_age > 0) && !listing(&session.value)?.is_of_age() {
+        profiles.clear();
+    }
     let hidden = relations::hidden(call.owner_id(), owners)?;
-    let is_visible = |profile: &Profile| profile.is_active() && !hidden.contains(&profile.owner_id);
+    let is_visible = |profile: &Profile| {
+        profile.is_active()
+            && profile.is_of_age()
+            && !profile.is_withheld()
+            && !hidden.contains(&profile.owner_id)
+    };
     Ok(session::by_id(profiles.into_iter().filter(is_visible)))
 }
 
@@ -44,7 +54,8 @@ pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<CandidateView>
     let of_session = |candidate: &Stored<Candidate>| candidate.value.session_id == session.id;
     let candidate = CANDIDATES.get(&input.candidate_id)?.filter(of_session);
     let mut candidate = candidate.ok_or_else(not_found)?;
-    let shown = shown(call, [&candidate.value].into_iter())?.remove(&candidate.value.listing_id);
+    let shown =
+        shown(call, &session, [&candidate.value].into_iter())?.remove(&candidate.value.listing_id);
     let Some(other) = shown else {
         return Err(MatchingError::RecipientNotAccepting { session_id: session.id });
     };

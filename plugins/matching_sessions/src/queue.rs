@@ -191,10 +191,12 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Whether the listing may be shown to possible partners: it is active, and it is public or, in a
-/// category with a minimum age, visible to connections.
+/// Whether the listing may be shown to possible partners: it is active, its owner is old enough,
+/// and it is public or, in a category with a minimum age, visible to connections.
 pub(crate) fn is_shown(other: &Profile) -> bool {
     other.is_active()
+        && other.is_of_age()
+        && !other.is_withheld()
         && match other.visibility {
             Visibility::Public => true,
             Visibility::Network => other.min_age > 0,

@@ -63,6 +63,9 @@ impl Room {
 
     fn fit(&self, participant: &Stored<Session>, other: &Stored<Session>) -> Option<Fit> {
         let (mine, theirs) = (self.profile(participant)?, self.profile(other)?);
+        if !mine.is_of_age() || !theirs.is_of_age() {
+            return None;
+        }
         fit(mine, &mine.criteria, theirs, self.now)
     }
 

@@ -23,6 +23,9 @@ pub(crate) fn own_listing(owner_id: &str, listing_id: &str) -> Result<Profile> {
     if !listing.is_active() {
         return Err(MatchingError::ListingNotActive { listing_id: listing.listing_id });
     }
+    if !listing.is_of_age() {
+        return Err(MatchingError::AgeRestricted { min_age: listing.min_age });
+    }
     Ok(listing)
 }
 

@@ -299,6 +299,14 @@ pub(crate) enum MatchingError {
     /// Only an active listing can be matched.
     #[refusal(conflict, next = Next::action("agent_listings", "get").field("listing_id", listing_id))]
     ListingNotActive { listing_id: String },
+    /// This category has a minimum age, and the person's record does not show that they have
+    /// reached it.
+    #[refusal(
+        forbidden,
+        conflict_detail = json!({ "kind": "policy", "policy": "min_age", "min_age": min_age }),
+        next = Next::action("owners", "me")
+    )]
+    AgeRestricted { min_age: u8 },
     /// The listing has as many open sessions as allowed: close one first.
     #[refusal(
         conflict,

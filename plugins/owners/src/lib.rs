@@ -65,7 +65,8 @@ impl Owners {
     /// Change what others see of the person.
     ///
     /// Omitted fields stay as they are; null clears a field. Contact data is refused in every text:
-    /// people disclose it to each other once they are connected.
+    /// people disclose it to each other once they are connected. A `birth_year` is given once: only
+    /// the operator changes it afterwards.
     #[action(
         access = write, idempotent, emits = [UPDATED],
         example = json!({
@@ -81,6 +82,25 @@ impl Owners {
         let changed = profile::changed(&owner.value.profile, &profile);
         owner.value.profile = profile;
         update(call, owner, changed)
+    }
+
+    /// Correct the year of birth of a person, who cannot change it themselves.
+    ///
+    /// For the operator, when the person has shown that the year is wrong. From then on, the person
+    /// sees what their age allows, and others see the listings that it allows.
+    #[action(access = internal, idempotent, emits = [UPDATED])]
+    fn correct_birth_year(call: &Call, input: CorrectBirthYear) -> Result<BirthYear, OwnersError> {
+        known(call, &input.owner_id)?;
+        let mut owner = own(&input.owner_id)?;
+        let profile = profile::corrected(&owner.value.profile, input.birth_year, call.now())?;
+        let changed = profile::changed(&owner.value.profile, &profile);
+        if !changed.is_empty() {
+            owner.value.profile = profile;
+            OWNERS.save(&mut owner)?;
+            let summary = "The operator has corrected your year of birth.";
+            publish(call, UPDATED, &owner, summary, Updated { changed })?;
+        }
+        Ok(BirthYear { owner_id: owner.id, birth_year: input.birth_year })
     }
 
     /// Change how the person wants to be approached.

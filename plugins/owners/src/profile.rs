@@ -13,6 +13,10 @@ fn check<T>(faults: Faults, value: T) -> Result<T> {
 
 /// Returns the profile with the given fields replaced.
 pub(crate) fn updated(before: &Profile, input: UpdateProfile, now: u64) -> Result<Profile> {
+    let is_other_year = input.birth_year.is_some_and(|given| given != before.birth_year);
+    if is_other_year && before.birth_year.is_some() {
+        return Err(OwnersError::BirthYearFixed);
+    }
     let mut profile = before.clone();
     let mut faults = Faults::default();
     if let Some(given) = input.display_name {
@@ -38,12 +42,23 @@ pub(crate) fn updated(before: &Profile, input: UpdateProfile, now: u64) -> Resul
         profile.links = links(given.unwrap_or_default(), &mut faults);
     }
     if let Some(given) = input.birth_year {
-        if given.is_some_and(|given| given > year(now)) {
-            faults.add("/birth_year", "maximum", "a year that is not in the future");
-        }
+        check_birth_year(given, now, &mut faults);
         profile.birth_year = given;
     }
     check(faults, profile)
+}
+
+fn check_birth_year(given: Option<i16>, now: u64, faults: &mut Faults) {
+    if given.is_some_and(|given| given > year(now)) {
+        faults.add("/birth_year", "maximum", "a year that is not in the future");
+    }
+}
+
+/// Returns the profile with another year of birth, by decision of the operator.
+pub(crate) fn corrected(before: &Profile, birth_year: Option<i16>, now: u64) -> Result<Profile> {
+    let mut faults = Faults::default();
+    check_birth_year(birth_year, now, &mut faults);
+    check(faults, Profile { birth_year, ..before.clone() })
 }
 
 /// Returns the names of the fields that differ.
@@ -214,6 +229,42 @@ mod tests {
         assert_eq!((after.headline.as_deref(), after.city.as_deref()), (Some("Engineer"), None));
         assert_eq!(after.languages, ["en-US"]);
         assert_eq!(changed(&before, &after), ["languages", "city"]);
+    }
+
+    #[test]
+    fn a_year_of_birth_is_given_once() {
+        let given = |before: Option<i16>, given: Option<Option<i16>>| {
+            let before = Profile { birth_year: before, ..Profile::default() };
+            let input = UpdateProfile { birth_year: given, ..UpdateProfile::default() };
+            match updated(&before, input, NOW) {
+                Ok(profile) => Some(profile.birth_year),
+                Err(error) => {
+                    assert!(matches!(error, OwnersError::BirthYearFixed));
+                    None
+                }
+            }
+        };
+        assert_eq!(given(None, Some(Some(2010))), Some(Some(2010)));
+        assert_eq!(given(None, Some(None)), Some(None));
+        assert_eq!(given(Some(2010), Some(Some(2010))), Some(Some(2010)));
+        assert_eq!(given(Some(2010), None), Some(Some(2010)));
+        assert_eq!(given(Some(2010), Some(Some(1990))), None);
+        assert_eq!(given(Some(2010), Some(None)), None);
+    }
+
+    #[test]
+    fn the_operator_corrects_a_year_of_birth() {
+        let before = Profile {
+            birth_year: Some(2010),
+            city: Some("Porto".to_owned()),
+            ..Profile::default()
+        };
+        let after = |year| {
+            corrected(&before, year, NOW).ok().map(|profile| (profile.birth_year, profile.city))
+        };
+        assert_eq!(after(Some(1990)), Some((Some(1990), before.city.clone())));
+        assert_eq!(after(None), Some((None, before.city.clone())));
+        assert_eq!(after(Some(2999)), None);
     }
 
     #[test]

@@ -171,10 +171,21 @@ pub(crate) struct UpdateProfile {
     /// The person's own pages, https only. They are not on the public card.
     #[schemars(length(max = 10), inner(length(max = 200)))]
     pub(crate) links: Option<Option<Vec<String>>>,
-    /// The year the person was born in. It is private, and permits what is for adults only.
+    /// The year the person was born in. It is private, and permits what is for adults only. Once it
+    /// is given, only the operator can change or remove it.
     #[schemars(range(min = 1900, max = 2200))]
     pub(crate) birth_year: Option<Option<i16>>,
     pub(crate) expected_version: Option<Version>,
+}
+
+#[input]
+pub(crate) struct CorrectBirthYear {
+    /// The person's id.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) owner_id: String,
+    /// The right year; null if the person's year of birth is not known.
+    #[schemars(range(min = 1900, max = 2200))]
+    pub(crate) birth_year: Option<i16>,
 }
 
 #[input(Default)]
@@ -332,6 +343,14 @@ pub(crate) struct Agents {
     pub(crate) items: Vec<Agent>,
 }
 
+/// The year of birth in a person's record.
+#[output]
+pub(crate) struct BirthYear {
+    pub(crate) owner_id: String,
+    #[nullable]
+    pub(crate) birth_year: Option<i16>,
+}
+
 #[output]
 pub(crate) struct SignedOut {
     /// The number of agents that were revoked.
@@ -364,6 +383,10 @@ pub(crate) enum OwnersError {
     /// A field is not acceptable. See conflict for the fields and the reasons.
     #[refusal(invalid, conflict_detail = Violations::new(errors), next = me())]
     ProfileFieldInvalid { errors: Vec<Fault> },
+    /// The year of birth was given before. Only the operator of this host can change or remove it:
+    /// ask them to correct it, if it is wrong.
+    #[refusal(forbidden, next = Next::action("faq_get", "get").field("slug", "dating-and-age"))]
+    BirthYearFixed,
     /// This is the person's only agent. Send confirm: true to revoke it anyway.
     #[refusal(conflict, next = list_agents())]
     LastAgent,

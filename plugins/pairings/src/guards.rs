@@ -2,7 +2,8 @@
 
 use crate::{documents::*, refusals::*};
 use people_kit::listings::{self, Profile, Visibility};
-use people_kit::{people, relations};
+use people_kit::people::{self, Person};
+use people_kit::relations;
 use portolan_sdk::prelude::*;
 
 /// Returns two listings; `None` for one that does not exist.
@@ -45,7 +46,7 @@ pub(crate) fn counterpart(listing: &Profile) -> Like {
 
 /// Returns whether a listing is visible to a person, without regard to blocks.
 fn can_view(me: &str, listing: &Profile) -> Result<bool> {
-    match listing.is_active() {
+    match listing.is_active() && !listing.is_withheld() {
         false => Ok(false),
         true if listing.visibility != Visibility::Network => Ok(true),
         true => {
@@ -59,22 +60,48 @@ fn can_view(me: &str, listing: &Profile) -> Result<bool> {
 /// the proposal. The latter does not say which of these it is.
 pub(crate) fn ensure_accepts(from: &Profile, to: &Profile) -> Result<()> {
     let people = people::people([from.owner_id.as_str(), to.owner_id.as_str()])?;
-    let age =
-        |owner_id: &str| people.get(owner_id).and_then(|person| person.age_at_least).unwrap_or(0);
-    if age(&from.owner_id) < to.min_age {
-        return Err(PairingError::AgeRestricted { min_age: to.min_age });
-    }
+    let min_age = from.min_age.max(to.min_age);
+    ensure_old_enough(people.get(&from.owner_id), min_age)?;
     let can_message =
         relations::has_relation(format!("owner:{}", to.owner_id), "can_message", &from.owner_id)?;
     let recipient = people.get(&to.owner_id);
     let declines = recipient.is_none_or(|recipient| {
         !recipient.active || recipient.declines(&to.category) || recipient.declines(&from.category)
     });
-    if !can_message || declines || age(&to.owner_id) < from.min_age {
+    if !can_message || declines || !is_old_enough(people.get(&to.owner_id), min_age) {
         let like = Like { category: to.category.clone(), side: to.side };
         return Err(PairingError::RecipientNotAccepting { step: search(like) });
     }
     Ok(())
+}
+
+fn is_old_enough(person: Option<&Person>, min_age: u8) -> bool {
+    person.and_then(|person| person.age_at_least).unwrap_or(0) >= min_age
+}
+
+fn ensure_old_enough(person: Option<&Person>, min_age: u8) -> Result<()> {
+    if is_old_enough(person, min_age) {
+        return Ok(());
+    }
+    let is_known = person.is_some_and(|person| person.age_at_least.is_some());
+    Err(PairingError::AgeRestricted { min_age, is_known })
+}
+
+/// Refuses to continue if one of the two is too young for the listings, as after the operator has
+/// corrected a year of birth.
+pub(crate) fn ensure_of_age(pairing: &Pairing, role: Role) -> Result<()> {
+    let (from, to) = profiles(&pairing.from.listing_id, &pairing.to.listing_id)?;
+    let min_age = from.iter().chain(&to).map(|listing| listing.min_age).max().unwrap_or(0);
+    if min_age == 0 {
+        return Ok(());
+    }
+    let (me, other) = (pairing.side(role), pairing.side(role.other()));
+    let people = people::people([me.owner_id.as_str(), other.owner_id.as_str()])?;
+    ensure_old_enough(people.get(&me.owner_id), min_age)?;
+    match is_old_enough(people.get(&other.owner_id), min_age) {
+        true => Ok(()),
+        false => Err(PairingError::RecipientNotAccepting { step: list() }),
+    }
 }
 
 /// Refuses a second open pairing of two listings.

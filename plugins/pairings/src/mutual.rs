@@ -69,14 +69,15 @@ fn listings(from_id: &str, to_id: &str) -> Result<(Profile, Profile)> {
 /// both have agreed, other contact policies and declined categories do not matter.
 fn ensure_reachable(from: &Profile, to: &Profile) -> Result<()> {
     let people = people::people([from.owner_id.as_str(), to.owner_id.as_str()])?;
-    let is_reachable = |listing: &Profile, other: &Profile| {
+    let min_age = from.min_age.max(to.min_age);
+    let is_reachable = |listing: &Profile| {
         let accepts =
             |person: &Person| person.active && person.contact_policy != ContactPolicy::Paused;
         let person = people.get(&listing.owner_id).filter(|person| accepts(person));
-        person.is_some_and(|person| person.age_at_least.unwrap_or(0) >= other.min_age)
+        person.is_some_and(|person| person.age_at_least.unwrap_or(0) >= min_age)
     };
     let blocked = relations::are_blocked(&from.owner_id, &to.owner_id)?;
-    if blocked || !is_reachable(from, to) || !is_reachable(to, from) {
+    if blocked || !is_reachable(from) || !is_reachable(to) {
         let like = Like { category: to.category.clone(), side: to.side };
         return Err(PairingError::RecipientNotAccepting { step: search(like) });
     }

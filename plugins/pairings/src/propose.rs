@@ -46,6 +46,7 @@ pub(crate) fn message(call: &Call, input: Write) -> Result<Sent> {
         let text = check_text(&input.message)?;
         transitions::ensure_allowed(call, &pairing, role, "message", input.expected_version)?;
         guards::ensure_not_blocked(&pairing.value, role)?;
+        guards::ensure_of_age(&pairing.value, role)?;
         let answer = ProposalMessage { by: role, kind: MessageKind::Answer, text, at: call.now() };
         pairing.value.messages.push(answer);
         transitions::record_agent(call, &mut pairing, role)?;

@@ -36,9 +36,9 @@ pub(crate) enum PairingError {
         forbidden,
         retryable,
         conflict_detail = TooYoung { kind: "policy", policy: "min_age", min_age },
-        next = state_age()
+        next = state_age(is_known)
     )]
-    AgeRestricted { min_age: u8 },
+    AgeRestricted { min_age: u8, is_known: bool },
     /// There is no such pairing.
     #[refusal(not_found, next = list())]
     PairingNotFound,
@@ -159,7 +159,10 @@ pub(crate) fn search(like: Like) -> Next {
         .field("side", portolan_sdk::to_value(&like.side))
 }
 
-fn state_age() -> Next {
+fn state_age(is_known: bool) -> Next {
+    if is_known {
+        return Next::action("owners", "me");
+    }
     Next::action("owners", "update_profile")
         .ask("birth_year", "In which year were you born? Others do not see it.")
         .then_retry()

@@ -15,6 +15,7 @@ pub(crate) fn reply(call: &Call, input: Reply) -> Result<Answer<View>> {
     let to = target_state(&pairing, input.decision, text.is_some())?;
     if input.decision != Decision::Decline {
         guards::ensure_not_blocked(&pairing.value, role)?;
+        guards::ensure_of_age(&pairing.value, role)?;
     }
     transitions::record_agent(call, &mut pairing, role)?;
     if let Some(text) = text {

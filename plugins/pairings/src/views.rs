@@ -100,6 +100,8 @@ pub(crate) struct ViewContext {
     hidden: BTreeSet<String>,
     people: BTreeMap<String, Person>,
     listings: BTreeMap<String, Profile>,
+    /// The viewer, if a listing has a minimum age.
+    viewer: Option<Person>,
 }
 
 impl ViewContext {
@@ -116,8 +118,14 @@ impl ViewContext {
                 ids.insert(other.listing_id.as_str());
             }
         }
-        let listings = listings::profiles(ids)?.into_iter();
+        let listings = listings::profiles(ids)?;
+        let viewer = match listings.iter().any(|listing| listing.min_age > 0) {
+            true => people::person(me)?,
+            false => None,
+        };
+        let listings = listings.into_iter();
         Ok(Self {
+            viewer,
             hidden: relations::hidden(Some(me), owners.iter().copied())?,
             people: people::people(owners)?,
             listings: listings.map(|listing| (listing.listing_id.clone(), listing)).collect(),
@@ -168,7 +176,14 @@ impl ViewContext {
         let is_visible = !self.is_hidden(&side.owner_id) && pairing.state != State::Cancelled;
         let person = self.people.get(&side.owner_id).filter(|_| is_visible);
         let listing = self.listings.get(&side.listing_id).filter(|_| is_visible);
-        let is_shown = |listing: &&Profile| listing.is_active() || pairing.state.is_open();
+        let is_adult = |person: Option<&Person>, min_age| {
+            min_age == 0 || person.is_some_and(|person| person.age_at_least.unwrap_or(0) >= min_age)
+        };
+        let is_shown = |listing: &&Profile| {
+            is_adult(self.viewer.as_ref(), listing.min_age)
+                && is_adult(self.people.get(&side.owner_id), listing.min_age)
+                && (listing.is_active() || pairing.state.is_open())
+        };
         Other {
             owner_id: side.owner_id.clone(),
             display_name: person.and_then(|person| person.display_name.clone()),

@@ -1,14 +1,20 @@
 //! Code that the shipped capabilities about people and listings share: rules for texts that people
 //! write, calendars, and calls between the capabilities.
 
+#[cfg(test)]
+mod attempts;
+pub mod ages;
 pub mod calendar;
 pub mod contact;
+mod lexicon;
+pub mod fairness;
 pub mod hex;
 mod host_name;
 pub mod ics;
 pub mod listings;
 pub mod pairings;
 pub mod patterns;
+mod plain;
 pub mod people;
 pub mod relations;
 pub mod taxonomy;

@@ -1,7 +1,7 @@
 //! Listings as other capabilities see them: calls of `agent_listings`.
 
 use crate::UNTRUSTED;
-use crate::taxonomy::{Criteria, Side, is_within};
+use crate::taxonomy::{Criteria, Side, is_never_public, is_within};
 use portolan_sdk::{documents::Circle, prelude::*};
 use serde_json::{Map, Value};
 
@@ -208,6 +208,18 @@ impl Profile {
         self.state == "active"
     }
 
+    /// Returns whether its owner is old enough for its category, for certain. It is known only if the
+    /// profile was read together with the people.
+    pub fn is_of_age(&self) -> bool {
+        self.min_age == 0 || self.age_at_least.is_some_and(|age| age >= self.min_age)
+    }
+
+    /// Returns whether it is public although its category never is. It was published before the
+    /// category had this rule, and is shown to nobody until its owner changes its visibility.
+    pub fn is_withheld(&self) -> bool {
+        is_withheld(&self.category, self.visibility)
+    }
+
     /// Returns whether the two listings are each other's counterpart: on the counterpart's side,
     /// and in the counterpart's category or one above or below it.
     pub fn is_counterpart_of(&self, other: &Self) -> bool {
@@ -216,6 +228,11 @@ impl Profile {
         };
         fits(self, other) && fits(other, self)
     }
+}
+
+/// Returns whether a listing is public although its category never is.
+pub fn is_withheld(category: &str, visibility: Visibility) -> bool {
+    visibility == Visibility::Public && is_never_public(category)
 }
 
 /// Returns whether the categories are equal, or one is above the other.
@@ -324,6 +341,18 @@ mod tests {
             ("work.job", "work.jobs", false),
         ] {
             assert_eq!(is_near(one, other), near, "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn dates_are_withheld_while_they_are_public() {
+        for (category, visibility, withheld) in [
+            ("social.date", Visibility::Public, true),
+            ("social.date", Visibility::Network, false),
+            ("social.dated", Visibility::Public, false),
+            ("social.friend", Visibility::Public, false),
+        ] {
+            assert_eq!(is_withheld(category, visibility), withheld, "{category}");
         }
     }
 

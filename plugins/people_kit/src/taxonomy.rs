@@ -26,6 +26,15 @@ pub fn is_within(category: &str, root: &str) -> bool {
     category.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
+/// The categories whose listings are never public, with those below them.
+const NEVER_PUBLIC: &str = include_str!("never_public.txt");
+
+/// Returns whether listings of the category are never public.
+pub fn is_never_public(category: &str) -> bool {
+    let mut roots = NEVER_PUBLIC.lines().filter(|line| !line.starts_with('#'));
+    roots.any(|root| is_within(category, root))
+}
+
 /// The comparison of a value.
 #[choice]
 pub enum Operator {

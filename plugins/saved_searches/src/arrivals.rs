@@ -1,7 +1,7 @@
 //! Listings that are new or have changed, tried against the saved searches.
 
 use crate::{anchors, documents::*, refusals::*, telling, trial::Trial, types::*};
-use listing_search::StoredCard;
+use listing_search::{StoredCard, is_withheld};
 use people_kit::{people, relations};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
@@ -52,7 +52,7 @@ pub(crate) fn find_searches(call: &Call, arrival: Arrival) -> Result<()> {
         return Ok(());
     };
     let owner = people::person(&stored.card.owner_id)?;
-    if owner.is_some_and(|owner| !owner.active) {
+    if is_withheld(&stored.card, owner.as_ref()) || owner.is_some_and(|owner| !owner.active) {
         return Ok(());
     }
     let trial = Trial::new(stored)?;

@@ -1,6 +1,7 @@
 //! Tells people what their searches have found, and forgets it in time.
 
 use crate::{documents::*, refusals::*, trial::Trial, types::*};
+use listing_search::is_withheld;
 use people_kit::{people, relations};
 use portolan_sdk::prelude::*;
 use std::{collections::BTreeMap, mem::take};
@@ -89,8 +90,10 @@ fn shown(search: &SavedSearch, listing_ids: &[String]) -> Result<Vec<String>> {
     let mut shown = BTreeMap::new();
     for stored in cards {
         let owner_id = &stored.card.owner_id;
-        let is_hidden =
-            hidden.contains(owner_id) || people.get(owner_id).is_some_and(|owner| !owner.active);
+        let owner = people.get(owner_id);
+        let is_hidden = hidden.contains(owner_id)
+            || owner.is_some_and(|owner| !owner.active)
+            || is_withheld(&stored.card, owner);
         let trial = Trial::new(stored)?;
         let is_shown = !is_hidden
             && trial.fits(search)?

@@ -9,7 +9,7 @@ mod prepared;
 mod refusals;
 mod views;
 
-pub use access::{can_view, ensure_old_enough};
+pub use access::{can_view, ensure_old_enough, is_too_young, is_withheld};
 pub use cards::{
     CARDS, CARDS_OF, Card, CardsQuery, FoundCards, LEVELS, RANKS, StoredCard, cards, indexed,
     level_of, levels,

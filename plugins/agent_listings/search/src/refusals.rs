@@ -19,9 +19,9 @@ pub enum SearchError {
         forbidden,
         retryable,
         conflict_detail = json!({ "kind": "policy", "policy": "min_age", "min_age": min_age }),
-        next = state_age(has_owner)
+        next = state_age(has_owner, is_known)
     )]
-    AgeRestricted { min_age: u8, has_owner: bool },
+    AgeRestricted { min_age: u8, has_owner: bool, is_known: bool },
     #[refusal(transparent)]
     Taxonomy(TaxonomyError),
     #[refusal(transparent)]
@@ -45,9 +45,12 @@ pub(crate) fn validation(pointer: &str, rule: &str, expected: &str) -> Refusal {
     Refusal::validation(pointer, rule, expected).next(next)
 }
 
-fn state_age(has_owner: bool) -> Next {
+fn state_age(has_owner: bool, is_known: bool) -> Next {
     if !has_owner {
         return Next::claim().then_retry();
+    }
+    if is_known {
+        return Next::action("owners", "me");
     }
     Next::action("owners", "update_profile")
         .ask("birth_year", "In which year were you born? Others do not see it.")

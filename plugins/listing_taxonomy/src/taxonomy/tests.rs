@@ -129,6 +129,15 @@ fn social_listings_are_for_adults_and_never_public_by_default() {
 }
 
 #[test]
+fn dates_are_never_public() {
+    for node in &NODES {
+        assert_eq!(node.policy.never_public, node.code == "social.date", "{}", node.code);
+        assert_eq!(people_kit::taxonomy::is_never_public(node.code), node.policy.never_public);
+        assert!(!node.policy.never_public || node.policy.default_visibility == "network");
+    }
+}
+
+#[test]
 fn only_dates_cost_more_than_one_credit() {
     for node in &NODES {
         let expected = if node.code == "social.date" { 2 } else { 1 };

@@ -1,7 +1,9 @@
 //! Finds phone numbers by the ways in which people write them. Digits alone are not enough: they
 //! can be a price, a year or an id.
 
+use super::Text;
 use super::runs::{Group, Run, in_digits, runs};
+use crate::words::is_cjk;
 
 /// The digits of an E.164 number, including the country code.
 const INTERNATIONAL: std::ops::RangeInclusive<usize> = 8..=15;
@@ -9,6 +11,8 @@ const INTERNATIONAL: std::ops::RangeInclusive<usize> = 8..=15;
 const ANNOUNCED: std::ops::RangeInclusive<usize> = 7..=15;
 /// The digits of a number with the trunk zero of most countries.
 const WITH_TRUNK_ZERO: std::ops::RangeInclusive<usize> = 9..=13;
+/// A number has at most this many groups.
+const MOST_GROUPS: usize = 13;
 /// At least this many single digits in a row are taken for a disguised number.
 const SPACED_OUT: usize = 7;
 
@@ -30,31 +34,28 @@ const SHAPES: [(&str, &[usize]); 9] = [
     ("123456789", &[2, 4, 4]),
 ];
 
-/// Words and signs before a phone number.
-const ANNOUNCING: &str = "call cell cellphone dial fax fon fono handy llama llamar mobil mobile \
-    movil móvil phone portable ring rufnummer sms tel telefon telefono telephone teléfono text \
-    tél téléphone wechat whatsapp";
-/// Words that may be between such a word and the number.
+/// How many words before a number can announce it.
+const MOST_ANNOUNCING: usize = 5;
+/// Words that may be between a word that announces a number, such as `phone`, and the number.
 const BETWEEN: &str = "at by is me my no nr number on or under us via with";
 /// Signs before digits that make them an amount, or a number of a register.
-const BEFORE_AMOUNTS: [char; 7] = ['$', '€', '£', '¥', '₹', '#', '№'];
-/// Signs and words after digits that make them an amount.
-const AFTER_AMOUNTS: &str = "$ € £ ¥ % usd eur gbp chf jpy inr brl dollars euros euro km m m² \
-    sqm sqft kg users";
+const BEFORE_AMOUNTS: [char; 6] = ['$', '€', '£', '¥', '₹', '#'];
+/// Signs after digits that make them an amount.
+const AFTER_AMOUNTS: [char; 6] = ['$', '€', '£', '¥', '₹', '%'];
 
 fn has_word(words: &str, wanted: &str) -> bool {
     words.split(' ').any(|word| word == wanted)
 }
 
 /// Returns whether the text contains a phone number.
-pub(super) fn has_phone(text: &str) -> bool {
-    let text = in_digits(text);
-    runs(&text).iter().any(Run::is_phone)
+pub(super) fn has_phone(text: &Text<'_>) -> bool {
+    let digits = in_digits(text.plain);
+    runs(&digits).iter().any(|run| run.is_phone(text))
 }
 
 impl Run<'_> {
-    fn is_phone(&self) -> bool {
-        if self.is_part_of_a_word() {
+    fn is_phone(&self, text: &Text<'_>) -> bool {
+        if self.is_part_of_a_word() && !self.is_announced(text) {
             return false;
         }
         if self.is_international {
@@ -63,33 +64,42 @@ impl Run<'_> {
         if is_spaced_out(&self.groups) {
             return true;
         }
-        if is_amount(&self.groups) || self.is_measured() {
+        if is_amount(&self.groups) || self.is_measured(text) {
             return false;
         }
         let mut parts = without_dates(&self.groups);
-        let announced = self.is_announced() && parts.next().is_some_and(is_callable);
+        let announced = self.is_announced(text) && parts.next().is_some_and(is_callable);
         announced || without_dates(&self.groups).any(|groups| self.is_shaped(groups))
     }
 
     /// Returns whether the digits are the end of an id or a word, such as `lst_01`.
     fn is_part_of_a_word(&self) -> bool {
-        let in_word = |letter: char| letter.is_alphanumeric() || letter == '_';
-        self.before.ends_with(in_word) && !self.is_announced()
+        let in_word = |letter: char| letter.is_alphanumeric() && !is_cjk(letter) || letter == '_';
+        self.before.ends_with(in_word)
     }
 
-    fn is_measured(&self) -> bool {
+    fn is_measured(&self, text: &Text<'_>) -> bool {
+        let end = text.plain.len() - self.after.len();
+        let next = text.words.partition_point(|word| word.start < end);
         let after = self.after.trim_start();
-        let word: String = after.chars().take_while(|letter| letter.is_alphanumeric()).collect();
-        let unit = if word.is_empty() { after.chars().take(1).collect() } else { word };
         self.before.trim_end().ends_with(BEFORE_AMOUNTS)
-            || has_word(AFTER_AMOUNTS, &unit.to_lowercase())
+            || after.starts_with(AFTER_AMOUNTS)
+            || after.starts_with(char::is_alphanumeric) && text.term(next, &["unit"]).is_some()
     }
 
-    fn is_announced(&self) -> bool {
-        let words = self.before.rsplit(|letter: char| !letter.is_alphanumeric());
-        let mut words = words.filter(|word| !word.is_empty()).take(4).map(str::to_lowercase);
-        let word = words.find(|word| !has_word(BETWEEN, word));
-        word.is_some_and(|word| has_word(ANNOUNCING, &word))
+    /// Returns whether a word such as `phone` is before the number, with at most a few such as `is`
+    /// between them.
+    fn is_announced(&self, text: &Text<'_>) -> bool {
+        let place = text.words.partition_point(|word| word.start < self.before.len());
+        let is_between = |at: usize| {
+            let word = text.words.get(at).map_or("", |word| word.text);
+            has_word(BETWEEN, word) || text.term(at, &["id", "as"]).is_some()
+        };
+        (place.saturating_sub(MOST_ANNOUNCING)..place).rev().any(|at| {
+            let found = text.term(at, &["announce"]);
+            let after = found.map(|found| at + found.length).filter(|after| *after <= place);
+            after.is_some_and(|after| (after..place).all(is_between))
+        })
     }
 
     fn is_shaped(&self, groups: &[Group<'_>]) -> bool {
@@ -104,7 +114,8 @@ impl Run<'_> {
         groups.iter().zip(groups.iter().skip(1)).enumerate().any(|(at, (area, next))| {
             let opened = area.separator.contains('(') || (at == 0 && self.before.ends_with('('));
             let in_brackets = opened && next.separator.contains(')');
-            let digits = count(groups.get(at..).unwrap_or_default());
+            let rest = groups.get(at..).unwrap_or_default();
+            let digits = if rest.len() <= MOST_GROUPS { count(rest) } else { 0 };
             in_brackets && (2..=5).contains(&area.digits.len()) && (8..=13).contains(&digits)
         })
     }
@@ -215,6 +226,7 @@ fn has_trunk_zero(groups: &[Group<'_>]) -> bool {
     let alike = groups.iter().skip(1).all(|group| group.separator == first.separator);
     area.digits.starts_with('0')
         && area.digits.len() >= 2
+        && groups.len() <= MOST_GROUPS
         && WITH_TRUNK_ZERO.contains(&count(groups))
         && (!pairs || (groups.len() == 5 && alike))
 }

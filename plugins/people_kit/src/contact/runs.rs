@@ -1,8 +1,9 @@
-//! Finds the runs of digits in a text. The digits may be of any script, or written as English
-//! words.
+//! Finds the runs of digits in a text.
 
-/// The words of the digits from 0 to 9.
-const DIGIT_WORDS: &str = "zero one two three four five six seven eight nine";
+/// The letters that are written for digits.
+const LETTERS: [(char, char); 3] = [('o', '0'), ('i', '1'), ('l', '1')];
+/// A word of nothing but such letters has two to four of them if it stands for digits.
+const LETTERS_ONLY: std::ops::RangeInclusive<usize> = 2..=4;
 
 /// A run: digits with only separators between them.
 pub(super) struct Run<'a> {
@@ -20,41 +21,56 @@ pub(super) struct Group<'a> {
     pub(super) separator: &'a str,
 }
 
-/// Returns the text in lower case, with every digit in ASCII, and with digits instead of their
-/// words.
-pub(super) fn in_digits(text: &str) -> String {
-    let plain: String = text.to_lowercase().chars().map(ascii_digit).collect();
-    let mut digits = String::with_capacity(plain.len());
-    let mut rest = plain.as_str();
+/// Returns the plain text with digits instead of the letters that are written for them: in words
+/// that also have digits, and in short ones beside these. Each letter stays in its place.
+pub(super) fn in_digits(plain: &str) -> String {
+    let in_word = |letter: char| letter.is_alphanumeric();
+    let mut parts: Vec<(String, bool)> = Vec::new();
+    let mut rest = plain;
     while !rest.is_empty() {
-        let word = rest.len() - rest.trim_start_matches(char::is_alphabetic).len();
-        let length = if word > 0 { word } else { rest.chars().next().map_or(1, char::len_utf8) };
-        let (part, after) = rest.split_at(length);
-        match DIGIT_WORDS.split(' ').zip('0'..).find(|(word, _)| *word == part) {
-            Some((_, digit)) => digits.push(digit),
-            None => digits.push_str(if part == "oh" { "0" } else { part }),
-        }
+        let is_word = rest.starts_with(in_word);
+        let end = rest.find(|letter| in_word(letter) != is_word).unwrap_or(rest.len());
+        let (part, after) = rest.split_at(end);
+        let is_lettered = is_word && part.contains(is_digit) && part.chars().all(is_written_digit);
+        parts.push((if is_lettered { digits_of(part) } else { part.to_owned() }, is_lettered));
         rest = after;
     }
-    digits
+    for at in 0..parts.len() {
+        let is_near = |at: Option<usize>| {
+            at.and_then(|at| parts.get(at)).is_some_and(|(_, is_lettered)| *is_lettered)
+        };
+        let is_beside = is_near(at.checked_sub(2)) || is_near(Some(at + 2));
+        if let Some((part, is_lettered)) = parts.get_mut(at).filter(|_| is_beside)
+            && LETTERS_ONLY.contains(&part.len())
+            && part.chars().all(is_written_digit)
+        {
+            (*part, *is_lettered) = (digits_of(part), true);
+        }
+    }
+    parts.into_iter().map(|(part, _)| part).collect()
 }
 
-/// Translates decimal digits of other scripts, and the fullwidth plus sign, to ASCII.
-fn ascii_digit(letter: char) -> char {
-    /// The zeros of Arabic, Persian, Devanagari, Bengali and Thai digits, and of fullwidth digits.
-    const ZEROS: [u32; 6] = [0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0xff10];
-    let offsets = ZEROS.iter().map(|zero| u32::from(letter).wrapping_sub(*zero));
-    match (letter, offsets.into_iter().find(|offset| *offset < 10)) {
-        ('\u{ff0b}', _) => '+',
-        (_, Some(digit)) => char::from_digit(digit, 10).unwrap_or(letter),
-        (letter, None) => letter,
-    }
+fn is_digit(letter: char) -> bool {
+    letter.is_ascii_digit()
+}
+
+fn is_written_digit(letter: char) -> bool {
+    is_digit(letter) || LETTERS.iter().any(|(written, _)| *written == letter)
+}
+
+fn digits_of(word: &str) -> String {
+    let digit = |letter| {
+        let meant = LETTERS.iter().find(|(written, _)| *written == letter);
+        meant.map_or(letter, |(_, digit)| *digit)
+    };
+    word.chars().map(digit).collect()
 }
 
 pub(super) fn runs(text: &str) -> Vec<Run<'_>> {
-    const SEPARATORS: &[char] =
-        &[' ', '\u{a0}', '-', '\u{2010}', '\u{2011}', '\u{2013}', '.', '(', ')', '/'];
-    let is_digit = |letter: char| letter.is_ascii_digit();
+    const SEPARATORS: &[char] = &[
+        ' ', '-', '\u{2010}', '\u{2013}', '\u{2014}', '\u{2212}', '.', '(', ')', '/', '_', '*',
+        '~', '|', '·', '•',
+    ];
     let mut runs: Vec<Run<'_>> = Vec::new();
     let mut at = 0;
     while let Some(start) =

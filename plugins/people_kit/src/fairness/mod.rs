@@ -1,0 +1,182 @@
+//! Finds what in a text seems to exclude or prefer people by a protected characteristic, or to ask
+//! for money in advance. The words of each language are in `terms.txt`.
+
+use crate::lexicon::{Found, Languages, Lexicon};
+use crate::plain::{Word, plain, words};
+use std::ops::Range;
+use std::sync::OnceLock;
+
+const TERMS: &str = include_str!("terms.txt");
+/// How many words may be between a group of people and the words that exclude or prefer it.
+const BETWEEN: usize = 2;
+/// The most words that exclude or prefer a group.
+const LONGEST_MARKER: usize = 6;
+/// Signs that end a part of a sentence.
+const ENDS: &[char] = &[
+    '.', ',', ';', ':', '!', '?', '\n', '(', ')', '[', ']', '|', '•', '。', '、', '·', '।', '،',
+    '؛', '؟',
+];
+/// The digits that are written for letters, with the Latin and the Cyrillic ones.
+const DIGITS: [(char, char, char); 7] = [
+    ('0', 'o', 'о'),
+    ('1', 'i', 'и'),
+    ('3', 'e', 'з'),
+    ('4', 'a', 'ч'),
+    ('5', 's', 's'),
+    ('6', 'g', 'б'),
+    ('7', 't', 't'),
+];
+
+/// Returns the flags of a text in a category, each once: the protected characteristics by which it
+/// seems to select, and `advance_fee`.
+pub fn flags(category: &str, text: &str) -> Vec<&'static str> {
+    static LEXICON: OnceLock<Lexicon> = OnceLock::new();
+    let plain = with_letters(&plain(text));
+    let text = Text::new(&plain, LEXICON.get_or_init(|| Lexicon::parse(TERMS)));
+    let root = category.split('.').next().unwrap_or_default();
+    let mut flags = Vec::new();
+    for (at, terms) in text.terms.iter().enumerate() {
+        for term in terms {
+            let Some(flag) = flag(term.label, root).filter(|flag| !flags.contains(flag)) else {
+                continue;
+            };
+            let place = at..at + term.length;
+            let is_meant =
+                term.label.starts_with("phrase") || text.is_marked(&place, term.language);
+            if is_meant && !text.is_fine(&place) {
+                flags.push(flag);
+            }
+        }
+    }
+    flags
+}
+
+/// Returns the flag of a label such as `group religion in home+work`, if it applies below a root.
+fn flag(label: &'static str, root: &str) -> Option<&'static str> {
+    let (head, roots) = label.split_once(" in ")?;
+    let (_, flag) = head.split_once(' ')?;
+    (roots == "all" || roots.split('+').any(|applies| applies == root)).then_some(flag)
+}
+
+struct Text<'a> {
+    plain: &'a str,
+    words: Vec<Word<'a>>,
+    terms: Vec<Vec<Found>>,
+    /// Whether each word is in a phrase in which no group is meant.
+    fine: Vec<bool>,
+}
+
+impl<'a> Text<'a> {
+    fn new(plain: &'a str, lexicon: &Lexicon) -> Self {
+        let words = words(plain);
+        let terms: Vec<Vec<Found>> =
+            (0..words.len()).map(|at| lexicon.find(&words, at).collect()).collect();
+        let mut fine = vec![false; words.len()];
+        for (at, found) in terms.iter().enumerate() {
+            let longest = found.iter().filter(|term| term.label == "fine").map(|term| term.length);
+            fine.iter_mut().skip(at).take(longest.max().unwrap_or(0)).for_each(|word| *word = true);
+        }
+        Self { plain, words, terms, fine }
+    }
+
+    fn is_fine(&self, place: &Range<usize>) -> bool {
+        self.fine.get(place.clone()).is_some_and(|words| words.contains(&true))
+    }
+
+    /// Returns whether words that exclude or prefer are before or after a group of people.
+    fn is_marked(&self, group: &Range<usize>, language: Languages) -> bool {
+        let marker = |at: usize, label: &str| {
+            let terms = self.terms.get(at)?.iter();
+            let of_label = terms.filter(|found| found.label == label && found.language == language);
+            of_label.map(|found| at + found.length).max()
+        };
+        let first = group.start.saturating_sub(BETWEEN + LONGEST_MARKER);
+        let before = (first..group.start).any(|at| {
+            marker(at, "before").is_some_and(|end| {
+                end <= group.start
+                    && group.start - end <= BETWEEN
+                    && self.is_one_part(at, group.start)
+            })
+        });
+        before
+            || (group.end..=group.end + BETWEEN)
+                .any(|at| marker(at, "after").is_some() && self.is_one_part(group.start, at))
+    }
+
+    /// Returns whether nothing ends the sentence, or a part of it, between two words.
+    fn is_one_part(&self, first: usize, last: usize) -> bool {
+        let start = self.words.get(first).map(Word::end);
+        let end = self.words.get(last).map(|word| word.start);
+        let between = start.zip(end).and_then(|(start, end)| self.plain.get(start..end));
+        between.is_some_and(|between| !between.contains(ENDS))
+    }
+}
+
+/// Returns the plain text with letters instead of the digits that are written for them within words.
+fn with_letters(plain: &str) -> String {
+    let mut text = String::with_capacity(plain.len());
+    for part in plain.split_inclusive(|letter: char| !letter.is_alphanumeric()) {
+        let is_number = part.chars().take(2).all(|letter| letter.is_ascii_digit());
+        let is_cyrillic = part.contains(|letter: char| ('а'..='ё').contains(&letter));
+        let is_word = is_cyrillic || part.contains(|letter: char| letter.is_ascii_lowercase());
+        let letter_of = |letter: char| {
+            let meant = DIGITS.iter().find(|(digit, _, _)| *digit == letter);
+            meant
+                .map_or(letter, |(_, latin, cyrillic)| if is_cyrillic { *cyrillic } else { *latin })
+        };
+        match is_word && !is_number {
+            true => text.extend(part.chars().map(letter_of)),
+            false => text.push_str(part),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attempts::{Shares, innocent_listings, measure};
+    use crate::lexicon::tests::assert_terms_are_plain;
+
+    #[test]
+    fn the_terms_are_plain() {
+        assert_terms_are_plain(TERMS);
+    }
+
+    #[test]
+    fn attempts_of_many_languages_are_flagged() {
+        let corpus = include_str!("../../../../tests/corpora/attempts/discrimination.json");
+        let limits = Shares { recall: 90.0, false_alarms: 5.0 };
+        let held_out =
+            measure(corpus, limits, |text| !flags(&text.category, &text.text).is_empty());
+        assert!(held_out.recall >= 70.0 && held_out.false_alarms <= 10.0, "{held_out:?}");
+    }
+
+    #[test]
+    fn the_listings_of_the_matching_corpus_are_let_through() {
+        for (category, text) in innocent_listings() {
+            assert_eq!(flags(&category, &text), Vec::<&str>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_sentence_says_whom_it_excludes() {
+        for (category, text, expected) in [
+            ("home.let.room", "Quiet house, NO **children**, please.", vec!["familial_status"]),
+            ("home.let", "Adults-only building", vec!["familial_status"]),
+            ("home.let", "christian\u{200b} preferred", vec!["religion"]),
+            ("work.job.sales", "Males only", vec!["sex"]),
+            ("work.job", "for young and energetic people", vec!["age"]),
+            ("social.friend", "send gift cards", vec!["advance_fee"]),
+            ("home.let", "No pets. Foreigners are welcome.", vec![]),
+            ("home.let", "No pets, children are fine", vec![]),
+            ("home.let", "Children welcome. Near a church. Families too.", vec![]),
+            ("work.job", "Women and men of any age are welcome", vec![]),
+            ("social.date", "Women only, no men over 40", vec![]),
+            ("social.friend.parents", "No kids this time, adults only", vec![]),
+            ("home.let", "The wire transfer of the deposit happens at the signing", vec![]),
+        ] {
+            assert_eq!(flags(category, text), expected, "{text}");
+        }
+    }
+}
