@@ -67,3 +67,101 @@ fn stated(content: &Content) -> Vec<(&'static str, u64)> {
     }
     stated
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use people_kit::people::ContactPolicy;
+    use portolan_sdk::test;
+    use serde_json::{Value, from_value, json};
+
+    const OWNER: &str = "own_1";
+
+    fn person(age_at_least: Option<u8>) -> Person {
+        Person {
+            owner_id: OWNER.into(),
+            display_name: None,
+            active: true,
+            contact_policy: ContactPolicy::AnyoneMatching,
+            age_at_least,
+            declined_categories: Vec::new(),
+        }
+    }
+
+    fn date(age: Option<u8>, description: &str, visibility: &str) -> Listing {
+        let attributes = age.map_or(json!({}), |age| json!({ "age": age }));
+        let category = json!({
+            "label": "Dates", "synonyms": [], "schema_org_type": "Person",
+            "counterpart": "social.date", "counterpart_side": "demand",
+        });
+        let listing = json!({
+            "owner_id": OWNER, "category": "social.date", "side": "demand", "about": category,
+            "content": { "title": "A walk", "description": description, "attributes": attributes },
+            "min_age": 18, "ttl_days": 60, "visibility": visibility,
+            "keys": { "facts": [], "ranks": [] }, "excerpt": "", "state": "draft", "changed_at": 0,
+            "flags": [], "cleared": false, "times_published": 0, "active_ms": 0,
+        });
+        from_value(listing).unwrap()
+    }
+
+    /// Returns the code and the conflict of the refusal; the code is empty if there is none.
+    fn refusal(caller: &str, listing: &Listing, age: Option<u8>) -> (String, Value) {
+        let mut world = test::world().owner(caller);
+        let refused = world.run(|call| ensure_acceptable(call, listing, Some(&person(age)), ""));
+        refused.map_or_else(
+            |refusal| (refusal.code, refusal.conflict.map_or(Value::Null, |conflict| *conflict)),
+            |()| (String::new(), Value::Null),
+        )
+    }
+
+    fn code(listing: &Listing, age: Option<u8>) -> String {
+        refusal(OWNER, listing, age).0
+    }
+
+    #[test]
+    fn a_stated_age_agrees_with_the_year_of_birth() {
+        for (age, text, expected) in [
+            (Some(34), "Hello.", ""),
+            (Some(35), "Hello, I am 34 years old.", ""),
+            (Some(33), "Hello.", "age_contradicted"),
+            (Some(36), "Hello.", "age_contradicted"),
+            (Some(34), "Hello, I am 29 years old.", "age_contradicted"),
+            (None, "Ich bin 29 und wandere gern.", "age_contradicted"),
+            (None, "I look for somebody up to 29 years old.", ""),
+        ] {
+            assert_eq!(code(&date(age, text, "network"), Some(34)), expected, "{age:?} {text}");
+        }
+    }
+
+    #[test]
+    fn only_the_person_learns_which_ages_are_possible() {
+        let listing = date(Some(25), "Hello.", "network");
+        let (_, conflict) = refusal(OWNER, &listing, Some(34));
+        assert_eq!(
+            conflict,
+            json!({
+                "kind": "policy", "policy": "birth_year", "pointer": "/attributes/age",
+                "stated": 25, "possible": [34, 35],
+            })
+        );
+        let (code, conflict) = refusal("own_editor", &listing, Some(34));
+        assert_eq!((code.as_str(), &conflict["possible"]), ("age_contradicted", &Value::Null));
+    }
+
+    #[test]
+    fn minors_publish_nothing_for_adults() {
+        let listing = date(None, "Hello.", "network");
+        assert_eq!(code(&listing, Some(17)), "age_restricted");
+        assert_eq!(code(&listing, None), "age_restricted");
+        assert_eq!(code(&listing, Some(18)), "");
+        assert!(is_too_young(18, Some(&person(Some(17)))) && is_too_young(18, None));
+        assert!(!is_too_young(18, Some(&person(Some(18)))) && !is_too_young(0, None));
+    }
+
+    #[test]
+    fn a_date_is_never_public() {
+        let (code, conflict) = refusal(OWNER, &date(None, "Hello.", "public"), Some(34));
+        assert_eq!((code.as_str(), &conflict["pointer"]), ("never_public", &json!("/visibility")));
+        assert_eq!(refusal(OWNER, &date(None, "Hello.", "unlisted"), Some(34)).0, "");
+    }
+}

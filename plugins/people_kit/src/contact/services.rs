@@ -9,8 +9,6 @@ const SERVICES: [&str; 2] = ["service", "service weak"];
 const WINDOW: usize = 56;
 /// How many words around the name of a service can say that a handle follows.
 const CONTEXT: usize = 6;
-/// How many words may be between a service and a handle, apart from such as `is` and `my`.
-const BETWEEN: usize = 1;
 /// How many words around the name of a service can say that a handle is named.
 const NAMED: usize = 3;
 const SHORTEST_HANDLE: usize = 5;
@@ -48,21 +46,21 @@ fn has_handle(text: &Text<'_>, at: usize) -> bool {
     }
     let is_foreign =
         !before(text.plain, first.start).contains(|letter: char| letter.is_ascii_alphabetic());
-    let (mut place, mut between, mut is_linked) = (next, 0, is_announced);
+    let (mut place, mut is_linked) = (next, is_announced);
     while let Some(word) = text.words.get(place).filter(|word| word.start < last.end() + WINDOW) {
         let is_adjacent = place == next && is_foreign;
         let expects_name = is_named || is_asked && (is_linked || is_adjacent);
         let is_name =
             || text.terms.get(place).is_some_and(Vec::is_empty) && is_name(text.plain, *word);
-        if is_handle(handle(text.plain, word.start)) || expects_name && between == 0 && is_name() {
+        if is_handle(handle(text.plain, word.start)) || expects_name && is_name() {
             return true;
         }
-        let found = text.term(place, &["as", "id", "name", "cue"]);
-        is_linked |= found.is_some_and(|found| found.label == "as");
-        between += usize::from(found.is_none());
-        place += found.map_or(1, |found| found.length);
+        // Only words such as `is` and `my` may be between the service and the handle.
+        let Some(found) = text.term(place, &["as", "id", "name", "cue"]) else { return false };
+        is_linked |= found.label == "as";
+        place += found.length;
         is_linked |= text.gap(place).contains([':', '=']);
-        if between > BETWEEN || text.gap(place).contains(['!', '?', ';', '\n', '。']) {
+        if text.gap(place).contains(['!', '?', ';', '\n', '。']) {
             return false;
         }
     }

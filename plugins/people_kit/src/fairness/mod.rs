@@ -9,6 +9,12 @@ use std::sync::OnceLock;
 const TERMS: &str = include_str!("terms.txt");
 /// How many words may be between a group of people and the words that exclude or prefer it.
 const BETWEEN: usize = 2;
+/// How many words may be between a group of people and a word such as `not`.
+const NEAR: usize = 5;
+/// The characteristics of people whom a text with such a word hardly mentions otherwise. Children,
+/// for example, it also mentions to say that they are no problem.
+const RARELY_MEANT_WELL: [&str; 6] =
+    ["race", "religion", "national_origin", "orientation", "disability", "sex"];
 /// The most words that exclude or prefer a group.
 const LONGEST_MARKER: usize = 6;
 /// Signs that end a part of a sentence.
@@ -41,8 +47,9 @@ pub fn flags(category: &str, text: &str) -> Vec<&'static str> {
                 continue;
             };
             let place = at..at + term.length;
-            let is_meant =
-                term.label.starts_with("phrase") || text.is_marked(&place, term.language);
+            let is_meant = term.label.starts_with("phrase")
+                || text.is_marked(&place, term.language)
+                || RARELY_MEANT_WELL.contains(&flag) && text.is_near(&place, term.language);
             if is_meant && !text.is_fine(&place) {
                 flags.push(flag);
             }
@@ -103,6 +110,18 @@ impl<'a> Text<'a> {
                 .any(|at| marker(at, "after").is_some() && self.is_one_part(group.start, at))
     }
 
+    /// Returns whether a word such as `not` is in the same part of the sentence.
+    fn is_near(&self, group: &Range<usize>, language: Languages) -> bool {
+        let has_word = |at: &usize| {
+            let terms = self.terms.get(*at).into_iter().flatten();
+            terms.into_iter().any(|found| found.label == "near" && found.language == language)
+        };
+        let before = group.start.saturating_sub(NEAR + 1)..group.start;
+        let after = group.end..=group.end + NEAR;
+        before.filter(has_word).any(|at| self.is_one_part(at, group.start))
+            || after.filter(has_word).any(|at| self.is_one_part(group.start, at))
+    }
+
     /// Returns whether nothing ends the sentence, or a part of it, between two words.
     fn is_one_part(&self, first: usize, last: usize) -> bool {
         let start = self.words.get(first).map(Word::end);
@@ -147,9 +166,10 @@ mod tests {
     fn attempts_of_many_languages_are_flagged() {
         let corpus = include_str!("../../../../tests/corpora/attempts/discrimination.json");
         let limits = Shares { recall: 90.0, false_alarms: 5.0 };
-        let held_out =
+        let [held_out, fresh] =
             measure(corpus, limits, |text| !flags(&text.category, &text.text).is_empty());
-        assert!(held_out.recall >= 70.0 && held_out.false_alarms <= 10.0, "{held_out:?}");
+        assert!(held_out.recall >= 90.0 && held_out.false_alarms <= 5.0, "{held_out}");
+        assert!(fresh.recall >= 40.0 && fresh.false_alarms <= 5.0, "{fresh}");
     }
 
     #[test]
