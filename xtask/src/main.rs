@@ -71,7 +71,7 @@ enum Command {
         /// Measure for a shorter time with fewer components; the figures are not comparable
         #[arg(long)]
         quick: bool,
-        /// Run only these: throughput, tokens, mcp, sandbox, waiters, components, relevance, search, matching, people, catalog, store, queries, feeds
+        /// Run only these: throughput, tokens, mcp, sandbox, waiters, components, relevance, search, saved_searches, matching, people, catalog, store, queries, feeds
         parts: Vec<String>,
     },
 }

@@ -33,6 +33,8 @@ mod queries;
 mod report;
 mod sandbox;
 #[expect(clippy::indexing_slicing, reason = "the JSON is its own, or an answer that is checked")]
+mod saved_searches;
+#[expect(clippy::indexing_slicing, reason = "the JSON is its own, or an answer that is checked")]
 mod search;
 mod store;
 mod throughput;
@@ -48,7 +50,7 @@ use std::path::{Path, PathBuf};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The parts that can be measured separately.
-const PARTS: [&str; 15] = [
+const PARTS: [&str; 16] = [
     "throughput",
     "tokens",
     "mcp",
@@ -56,6 +58,7 @@ const PARTS: [&str; 15] = [
     "waiters",
     "components",
     "search",
+    "saved_searches",
     "matching",
     "people",
     "catalog",
@@ -80,6 +83,7 @@ pub(crate) struct Effort {
     pub(crate) waiters: usize,
     /// The numbers of active listings, ascending.
     pub(crate) listings: &'static [u64],
+    pub(crate) saved_searches: usize,
     /// The number of simulated people, and the seconds for which they act.
     pub(crate) people: usize,
     pub(crate) people_seconds: u64,
@@ -96,6 +100,7 @@ const FULL: Effort = Effort {
     collection_sizes: &[10_000, 100_000, 1_000_000],
     waiters: 10_000,
     listings: &[1_000, 10_000, 50_000],
+    saved_searches: 100_000,
     people: 1_000,
     people_seconds: 60,
     migrated: 1_000_000,
@@ -108,6 +113,7 @@ const QUICK: Effort = Effort {
     collection_sizes: &[2_000, 20_000],
     waiters: 1_000,
     listings: &[1_000],
+    saved_searches: 2_000,
     people: 10,
     people_seconds: 3,
     migrated: 10_000,
@@ -179,6 +185,9 @@ fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
         }
         if parts.contains(&"search") {
             search::measure(effort, &mut report).await?;
+        }
+        if parts.contains(&"saved_searches") {
+            saved_searches::measure(effort, &mut report).await?;
         }
         if parts.contains(&"matching") {
             matching::measure(effort, &mut report).await?;
