@@ -22,7 +22,7 @@ const PATTERNS: usize = 6;
 const VARIETY: usize = 24;
 /// The kinds of listings. A kind that is repeated is more frequent.
 const KINDS: [Kind; 8] = [
-    Kind { category: "home.let.room", side: "offer", attributes: room },
+    ROOM,
     Kind { category: "home.let.apartment", side: "offer", attributes: apartment },
     Kind { category: "home.rent.room", side: "demand", attributes: room_wanted },
     CANDIDATE,
@@ -31,6 +31,7 @@ const KINDS: [Kind; 8] = [
     COFOUNDER,
     COFOUNDER,
 ];
+pub(crate) const ROOM: Kind = Kind { category: "home.let.room", side: "offer", attributes: room };
 pub(crate) const CANDIDATE: Kind =
     Kind { category: "work.candidate.software", side: "demand", attributes: candidate };
 pub(crate) const JOB: Kind = Kind { category: "work.job.software", side: "offer", attributes: job };
