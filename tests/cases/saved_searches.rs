@@ -33,6 +33,13 @@ impl Lister<'_> {
         self.searches_ok("create", search).await["search_id"].clone()
     }
 
+    /// Publishes a room and waits until the searches have been tried against it. Returns its id.
+    async fn publish_room(&self) -> String {
+        let listing_id = self.create_listing(json!({})).await;
+        self.agent().host.wait_until_settled().await;
+        listing_id
+    }
+
     async fn preview_ids(&self, fields: Value) -> Vec<String> {
         let found = self.searches_ok("preview", fields).await;
         let items = found["items"].as_array().unwrap().iter();
@@ -85,22 +92,22 @@ async fn a_listing_is_announced_to_exactly_the_searches_that_find_it() {
         json!({ "category": "home.let", "filters": { "flatmates": { "gte": 2, "lte": 4 } } }),
         json!({ "category": "home.let", "filters": { "flatmates": { "gte": 3 } } }),
     ];
-    for query in &queries {
-        ada.save_search(&query.to_string(), query.clone(), "instant").await;
+    for (number, query) in queries.iter().enumerate() {
+        ada.save_search(&format!("Search {number}"), query.clone(), "instant").await;
     }
-    let listing = bea.create_listing(json!({})).await;
+    let listing = bea.publish_room().await;
     let announced = ada.announced().await;
     let name = |(_, data): &(String, Value)| data["name"].as_str().unwrap().to_owned();
     let announced_names: BTreeSet<_> = announced.iter().map(name).collect();
     let mut expected = BTreeSet::new();
-    for query in &queries {
+    for (number, query) in queries.iter().enumerate() {
         let found = ada.preview_ids(json!({ "query": query })).await;
         let mut search = query.clone();
         search["sort"] = json!("newest");
         let finds = ada.search(search).await;
         assert_eq!(found, finds, "{query}");
         if found.contains(&listing) {
-            expected.insert(query.to_string());
+            expected.insert(format!("Search {number}"));
         }
     }
     assert_eq!(announced_names, expected);
@@ -118,7 +125,7 @@ async fn a_listing_is_announced_once() {
     let host = host().await;
     let (ada, bea) = (Lister::new(&host).await, Lister::new(&host).await);
     ada.save_search("Rooms", json!({ "category": "home.let" }), "instant").await;
-    let listing = bea.create_listing(json!({})).await;
+    let listing = bea.publish_room().await;
     assert_eq!(ada.announced_names().await, ["Rooms"]);
     let patch = json!({ "listing_id": listing, "patch": { "title": "Sunny room, cheaper" } });
     bea.result("update", patch).await;
@@ -133,7 +140,8 @@ async fn a_listing_is_announced_once() {
     let first = bea.create_listing(json!({ "publish": false })).await;
     assert_eq!(ada.announced_names().await.len(), 1, "a draft is not announced");
     bea.call_on("publish", &first).await;
-    let others = [bea.create_listing(json!({})).await, bea.create_listing(json!({})).await];
+    host.wait_until_settled().await;
+    let others = [bea.publish_room().await, bea.publish_room().await];
     let announced = ada.announced().await;
     assert_eq!(announced[1].1["listing_ids"], json!([first]));
     assert_eq!(announced.len(), 2, "what follows within a minute waits");
@@ -151,11 +159,8 @@ async fn digests_come_at_their_time_and_only_with_listings() {
     ada.save_search("Weekly", json!({ "q": "sunny" }), "weekly").await;
     host.advance(DAY).await;
     assert!(ada.announced().await.is_empty(), "nothing was found");
-    let [first, gone, last] = [
-        bea.create_listing(json!({})).await,
-        bea.create_listing(json!({})).await,
-        bea.create_listing(json!({})).await,
-    ];
+    let [first, gone, last] =
+        [bea.publish_room().await, bea.publish_room().await, bea.publish_room().await];
     assert!(ada.announced().await.is_empty());
     let waiting = ada.searches_ok("get", json!({ "search_id": daily })).await;
     assert_eq!(waiting["waiting"], 3);
@@ -181,7 +186,7 @@ async fn a_person_changes_pauses_and_deletes_their_searches() {
     let (ada, bea) = (Lister::new(&host).await, Lister::new(&host).await);
     let id = ada.save_search("Mine", json!({ "q": "attic" }), "instant").await;
     let step = json!({ "search_id": id });
-    bea.create_listing(json!({})).await;
+    bea.publish_room().await;
     assert!(ada.announced().await.is_empty());
 
     let change = json!({ "search_id": id, "query": { "q": "sunny" }, "expected_version": 1 });
@@ -189,16 +194,16 @@ async fn a_person_changes_pauses_and_deletes_their_searches() {
     assert_eq!((&changed["query"], &changed["version"]), (&json!({ "q": "sunny" }), &json!(2)));
     ada.call_searches("update", change).await.assert_refused(409, "version_conflict");
     assert!(ada.announced().await.is_empty(), "what was published before is not announced");
-    bea.create_listing(json!({})).await;
+    bea.publish_room().await;
     assert_eq!(ada.announced().await.len(), 1);
 
     assert_eq!(ada.searches_ok("pause", step.clone()).await["state"], "paused");
     ada.call_searches("pause", step.clone()).await.assert_refused(409, "invalid_transition");
-    bea.create_listing(json!({})).await;
+    bea.publish_room().await;
     ada.searches_ok("resume", step.clone()).await;
     host.advance(DAY).await;
     assert_eq!(ada.announced().await.len(), 1, "nothing is found during a pause");
-    bea.create_listing(json!({})).await;
+    bea.publish_room().await;
     assert_eq!(ada.announced().await.len(), 2);
 
     for action in ["get", "update", "pause", "delete", "preview"] {
@@ -208,7 +213,7 @@ async fn a_person_changes_pauses_and_deletes_their_searches() {
     }
     assert_eq!(ada.searches_ok("delete", step.clone()).await["state"], "deleted");
     ada.call_searches("get", step).await.assert_refused(404, "saved_search_not_found");
-    bea.create_listing(json!({})).await;
+    bea.publish_room().await;
     assert_eq!(ada.announced().await.len(), 2);
     let left = "SELECT id FROM documents WHERE id LIKE 'sav%' AND body IS NOT NULL";
     assert!(host.database().texts(left).await.is_empty(), "nothing is left of a deleted search");
@@ -259,12 +264,13 @@ async fn people_are_notified_only_of_what_they_could_find() {
     away.agent().result("owners", json!({ "action": "deactivate" })).await;
     bea.create_listing(json!({ "visibility": "network" })).await;
     bea.create_listing(json!({ "visibility": "unlisted" })).await;
+    host.wait_until_settled().await;
     assert_eq!(friend.announced().await.len(), 1, "the connected person is notified");
     for person in [&ada, &bea, &away] {
         assert!(person.announced().await.is_empty());
     }
     bea.relate("block", &ada).await;
-    bea.create_listing(json!({})).await;
+    bea.publish_room().await;
     host.advance(MINUTE).await;
     assert_eq!(friend.announced().await.len(), 2);
     for person in [&ada, &bea, &away] {
