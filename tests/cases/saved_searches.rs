@@ -1,4 +1,4 @@
-//! Saved searches: who is told of which listing, when, and how often.
+//! Saved searches: who is notified of which listing, when, and how often.
 
 use crate::{
     cases::states::{Table, texts},
@@ -33,6 +33,13 @@ impl Lister<'_> {
         self.searches_ok("create", search).await["search_id"].clone()
     }
 
+    /// Publishes a room and waits until the searches have been tried against it. Returns its id.
+    async fn publish_room(&self) -> String {
+        let listing_id = self.create_listing(json!({})).await;
+        self.agent().host.wait_until_settled().await;
+        listing_id
+    }
+
     async fn preview_ids(&self, fields: Value) -> Vec<String> {
         let found = self.searches_ok("preview", fields).await;
         let items = found["items"].as_array().unwrap().iter();
@@ -41,7 +48,7 @@ impl Lister<'_> {
 
     /// Returns the type and data of every event of the person's searches so far, when no work is
     /// left to do.
-    async fn told(&self) -> Vec<(String, Value)> {
+    async fn announced(&self) -> Vec<(String, Value)> {
         self.agent().host.wait_until_settled().await;
         let page = self.reader.page("wait=0&cursor=0&limit=100").await;
         let events = page["events"].as_array().unwrap().iter();
@@ -50,15 +57,15 @@ impl Lister<'_> {
         events.map(pair).filter(|(name, _)| name.starts_with("saved_search.")).collect()
     }
 
-    /// Returns the names of the searches of which something was told, in the order of the events.
-    async fn told_names(&self) -> Vec<String> {
-        let told = self.told().await.into_iter();
-        told.map(|(_, data)| data["name"].as_str().unwrap().to_owned()).collect()
+    /// Returns the names of the searches of which something was announced, in the order of the events.
+    async fn announced_names(&self) -> Vec<String> {
+        let announced = self.announced().await.into_iter();
+        announced.map(|(_, data)| data["name"].as_str().unwrap().to_owned()).collect()
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_listing_is_told_to_exactly_the_searches_that_find_it() {
+async fn a_listing_is_announced_to_exactly_the_searches_that_find_it() {
     let host = host().await;
     let (ada, bea) = (Lister::new(&host).await, Lister::new(&host).await);
     let near = |lat: f64, radius: f64| json!({ "lat": lat, "lng": -122.41, "radius_km": radius });
@@ -85,41 +92,41 @@ async fn a_listing_is_told_to_exactly_the_searches_that_find_it() {
         json!({ "category": "home.let", "filters": { "flatmates": { "gte": 2, "lte": 4 } } }),
         json!({ "category": "home.let", "filters": { "flatmates": { "gte": 3 } } }),
     ];
-    for query in &queries {
-        ada.save_search(&query.to_string(), query.clone(), "instant").await;
+    for (number, query) in queries.iter().enumerate() {
+        ada.save_search(&format!("Search {number}"), query.clone(), "instant").await;
     }
-    let listing = bea.create_listing(json!({})).await;
-    let told = ada.told().await;
+    let listing = bea.publish_room().await;
+    let announced = ada.announced().await;
     let name = |(_, data): &(String, Value)| data["name"].as_str().unwrap().to_owned();
-    let told_names: BTreeSet<_> = told.iter().map(name).collect();
+    let announced_names: BTreeSet<_> = announced.iter().map(name).collect();
     let mut expected = BTreeSet::new();
-    for query in &queries {
+    for (number, query) in queries.iter().enumerate() {
         let found = ada.preview_ids(json!({ "query": query })).await;
         let mut search = query.clone();
         search["sort"] = json!("newest");
         let finds = ada.search(search).await;
         assert_eq!(found, finds, "{query}");
         if found.contains(&listing) {
-            expected.insert(query.to_string());
+            expected.insert(format!("Search {number}"));
         }
     }
-    assert_eq!(told_names, expected);
-    assert!(expected.len() == 9 && told.len() == 9, "{told:#?}");
-    let (name, data) = &told[0];
+    assert_eq!(announced_names, expected);
+    assert!(expected.len() == 9 && announced.len() == 9, "{announced:#?}");
+    let (name, data) = &announced[0];
     assert_eq!((name.as_str(), &data["listing_ids"]), ("saved_search.matched", &json!([listing])));
     let next = &data["next"];
     let shown = ada.agent().result("agent_listings", next["input"].clone()).await;
     assert_eq!(shown["listing_id"], json!(listing));
-    assert!(bea.told().await.is_empty());
+    assert!(bea.announced().await.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_listing_is_told_once() {
+async fn a_listing_is_announced_once() {
     let host = host().await;
     let (ada, bea) = (Lister::new(&host).await, Lister::new(&host).await);
     ada.save_search("Rooms", json!({ "category": "home.let" }), "instant").await;
-    let listing = bea.create_listing(json!({})).await;
-    assert_eq!(ada.told_names().await, ["Rooms"]);
+    let listing = bea.publish_room().await;
+    assert_eq!(ada.announced_names().await, ["Rooms"]);
     let patch = json!({ "listing_id": listing, "patch": { "title": "Sunny room, cheaper" } });
     bea.result("update", patch).await;
     for action in ["pause", "resume", "renew"] {
@@ -128,19 +135,20 @@ async fn a_listing_is_told_once() {
     }
     host.advance(40 * DAY).await;
     assert_eq!(bea.call_on("renew", &listing).await.status, 200);
-    assert_eq!(ada.told_names().await, ["Rooms"], "changed, resumed, and published again");
+    assert_eq!(ada.announced_names().await, ["Rooms"], "changed, resumed, and published again");
 
     let first = bea.create_listing(json!({ "publish": false })).await;
-    assert_eq!(ada.told_names().await.len(), 1, "a draft is not told");
+    assert_eq!(ada.announced_names().await.len(), 1, "a draft is not announced");
     bea.call_on("publish", &first).await;
-    let others = [bea.create_listing(json!({})).await, bea.create_listing(json!({})).await];
-    let told = ada.told().await;
-    assert_eq!(told[1].1["listing_ids"], json!([first]));
-    assert_eq!(told.len(), 2, "what follows within a minute waits");
+    host.wait_until_settled().await;
+    let others = [bea.publish_room().await, bea.publish_room().await];
+    let announced = ada.announced().await;
+    assert_eq!(announced[1].1["listing_ids"], json!([first]));
+    assert_eq!(announced.len(), 2, "what follows within a minute waits");
     host.advance(MINUTE).await;
-    let told = ada.told().await;
-    assert_eq!(told[2].1["listing_ids"], json!([others[1], others[0]]));
-    assert_eq!((told.len(), &told[2].1["count"]), (3, &json!(2)));
+    let announced = ada.announced().await;
+    assert_eq!(announced[2].1["listing_ids"], json!([others[1], others[0]]));
+    assert_eq!((announced.len(), &announced[2].1["count"]), (3, &json!(2)));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -150,29 +158,26 @@ async fn digests_come_at_their_time_and_only_with_listings() {
     let daily = ada.save_search("Daily", json!({ "q": "sunny" }), "daily").await;
     ada.save_search("Weekly", json!({ "q": "sunny" }), "weekly").await;
     host.advance(DAY).await;
-    assert!(ada.told().await.is_empty(), "nothing was found");
-    let [first, gone, last] = [
-        bea.create_listing(json!({})).await,
-        bea.create_listing(json!({})).await,
-        bea.create_listing(json!({})).await,
-    ];
-    assert!(ada.told().await.is_empty());
+    assert!(ada.announced().await.is_empty(), "nothing was found");
+    let [first, gone, last] =
+        [bea.publish_room().await, bea.publish_room().await, bea.publish_room().await];
+    assert!(ada.announced().await.is_empty());
     let waiting = ada.searches_ok("get", json!({ "search_id": daily })).await;
     assert_eq!(waiting["waiting"], 3);
     assert!(waiting["next_event_at"].is_string(), "{waiting:#}");
     bea.call_on("withdraw", &gone).await;
     host.advance(DAY).await;
-    let told = ada.told().await;
-    let (name, data) = &told[0];
+    let announced = ada.announced().await;
+    let (name, data) = &announced[0];
     assert_eq!(
-        (told.len(), name.as_str(), &data["name"]),
+        (announced.len(), name.as_str(), &data["name"]),
         (1, "saved_search.digest", &json!("Daily"))
     );
     assert_eq!((&data["count"], &data["listing_ids"]), (&json!(2), &json!([last, first])));
     let preview = ada.agent().result(SEARCHES, data["next"]["input"].clone()).await;
     assert_eq!(preview["items"].as_array().unwrap().len(), 2);
     host.advance(7 * DAY).await;
-    assert_eq!(ada.told_names().await, ["Daily", "Weekly"]);
+    assert_eq!(ada.announced_names().await, ["Daily", "Weekly"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -181,25 +186,25 @@ async fn a_person_changes_pauses_and_deletes_their_searches() {
     let (ada, bea) = (Lister::new(&host).await, Lister::new(&host).await);
     let id = ada.save_search("Mine", json!({ "q": "attic" }), "instant").await;
     let step = json!({ "search_id": id });
-    bea.create_listing(json!({})).await;
-    assert!(ada.told().await.is_empty());
+    bea.publish_room().await;
+    assert!(ada.announced().await.is_empty());
 
     let change = json!({ "search_id": id, "query": { "q": "sunny" }, "expected_version": 1 });
     let changed = ada.searches_ok("update", change.clone()).await;
     assert_eq!((&changed["query"], &changed["version"]), (&json!({ "q": "sunny" }), &json!(2)));
     ada.call_searches("update", change).await.assert_refused(409, "version_conflict");
-    assert!(ada.told().await.is_empty(), "what was published before is not told");
-    bea.create_listing(json!({})).await;
-    assert_eq!(ada.told().await.len(), 1);
+    assert!(ada.announced().await.is_empty(), "what was published before is not announced");
+    bea.publish_room().await;
+    assert_eq!(ada.announced().await.len(), 1);
 
     assert_eq!(ada.searches_ok("pause", step.clone()).await["state"], "paused");
     ada.call_searches("pause", step.clone()).await.assert_refused(409, "invalid_transition");
-    bea.create_listing(json!({})).await;
+    bea.publish_room().await;
     ada.searches_ok("resume", step.clone()).await;
     host.advance(DAY).await;
-    assert_eq!(ada.told().await.len(), 1, "nothing is found during a pause");
-    bea.create_listing(json!({})).await;
-    assert_eq!(ada.told().await.len(), 2);
+    assert_eq!(ada.announced().await.len(), 1, "nothing is found during a pause");
+    bea.publish_room().await;
+    assert_eq!(ada.announced().await.len(), 2);
 
     for action in ["get", "update", "pause", "delete", "preview"] {
         let refused = bea.call_searches(action, step.clone()).await;
@@ -208,8 +213,8 @@ async fn a_person_changes_pauses_and_deletes_their_searches() {
     }
     assert_eq!(ada.searches_ok("delete", step.clone()).await["state"], "deleted");
     ada.call_searches("get", step).await.assert_refused(404, "saved_search_not_found");
-    bea.create_listing(json!({})).await;
-    assert_eq!(ada.told().await.len(), 2);
+    bea.publish_room().await;
+    assert_eq!(ada.announced().await.len(), 2);
     let left = "SELECT id FROM documents WHERE id LIKE 'sav%' AND body IS NOT NULL";
     assert!(host.database().texts(left).await.is_empty(), "nothing is left of a deleted search");
 }
@@ -243,7 +248,7 @@ async fn every_action_in_every_state() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn people_are_told_only_what_they_could_find() {
+async fn people_are_notified_only_of_what_they_could_find() {
     let host = host().await;
     let [ada, bea, friend, away] = [
         Lister::new(&host).await,
@@ -259,16 +264,17 @@ async fn people_are_told_only_what_they_could_find() {
     away.agent().result("owners", json!({ "action": "deactivate" })).await;
     bea.create_listing(json!({ "visibility": "network" })).await;
     bea.create_listing(json!({ "visibility": "unlisted" })).await;
-    assert_eq!(friend.told().await.len(), 1, "the connected person is told");
+    host.wait_until_settled().await;
+    assert_eq!(friend.announced().await.len(), 1, "the connected person is notified");
     for person in [&ada, &bea, &away] {
-        assert!(person.told().await.is_empty());
+        assert!(person.announced().await.is_empty());
     }
     bea.relate("block", &ada).await;
-    bea.create_listing(json!({})).await;
+    bea.publish_room().await;
     host.advance(MINUTE).await;
-    assert_eq!(friend.told().await.len(), 2);
+    assert_eq!(friend.announced().await.len(), 2);
     for person in [&ada, &bea, &away] {
-        assert!(person.told().await.is_empty());
+        assert!(person.announced().await.is_empty());
     }
     assert!(ada.preview_ids(json!({ "query": { "category": "home.let" } })).await.is_empty());
     assert!(bea.preview_ids(json!({ "query": { "category": "home.let" } })).await.is_empty());

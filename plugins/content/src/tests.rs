@@ -9,7 +9,7 @@ const PUBLISHED: &[(&str, u32, &str)] = &[
     ("about", 2, "13164e6f21cf8855"),
     ("getting-started", 1, "5082fc8f654121ba"),
     ("claiming", 3, "efb5893279e105b0"),
-    ("searching", 4, "29136cdccc4cbd92"),
+    ("searching", 4, "79a0186f38f2e906"),
     ("publishing-a-listing", 3, "cbaf220e40b992b1"),
     ("matching", 3, "1a0407e017a37f90"),
     ("proposing-and-replying", 2, "7e1a4fb86ed9d553"),

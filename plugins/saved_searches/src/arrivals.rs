@@ -1,6 +1,6 @@
 //! Listings that are new or have changed, tried against the saved searches.
 
-use crate::{anchors, documents::*, refusals::*, telling, trial::Trial, types::*};
+use crate::{anchors, documents::*, notices, refusals::*, trial::Trial, types::*};
 use listing_search::{StoredCard, is_withheld};
 use people_kit::{people, relations};
 use portolan_sdk::prelude::*;
@@ -75,7 +75,7 @@ pub(crate) fn find_searches(call: &Call, arrival: Arrival) -> Result<()> {
         keep_hits(call, &trial, &part.fitting)?;
     }
     if fitting > 0 {
-        telling::schedule_sweep(call)?;
+        notices::schedule_sweep(call)?;
     }
     Ok(())
 }
@@ -112,7 +112,7 @@ fn find_part(trial: &Trial, query: &Query, cursor: Option<String>, most: usize) 
 }
 
 /// Stores a hit for each of these searches, which the listing fits, if its person may see the
-/// listing and has not been told of it.
+/// listing and has not been notified of it.
 fn keep_hits(call: &Call, trial: &Trial, fitting: &[Stored<SavedSearch>]) -> Result<()> {
     let StoredCard { listing_id, card, .. } = &trial.stored;
     let owners: BTreeSet<&str> =
@@ -131,7 +131,7 @@ fn keep_hits(call: &Call, trial: &Trial, fitting: &[Stored<SavedSearch>]) -> Res
             None if !hidden.contains(owner_id)
                 && trial.is_shown_to(&search.value, people.get(owner_id))? =>
             {
-                telling::keep(call, search, listing_id, until)?;
+                notices::keep(call, search, listing_id, until)?;
             }
             _ => {}
         }

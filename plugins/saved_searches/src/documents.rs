@@ -1,4 +1,5 @@
-//! The stored documents: saved searches, the listings that they have found, and what is to be told.
+//! The stored documents: saved searches, the listings that they have found, and what is to be
+//! announced.
 
 use crate::{refusals::*, states::*, types::*};
 use listing_search::Prepared;
@@ -13,13 +14,13 @@ pub(crate) const SEARCHES: Collection<SavedSearch> = Collection::new("searches")
     .index("anchors", &["indexed.anchors[]"]);
 
 /// The listings that searches have found, keyed by both ids. As long as such a document exists, its
-/// listing is not told again.
+/// listing is not announced again.
 pub(crate) const HITS: Collection<StoredHit> = Collection::new("hits")
     .people(&[Person::delete("owner_id")])
     .index("search", &["search_id", "until"])
     .index("until", &["until"]);
 
-/// What is to be told about a search, keyed by the search's id.
+/// What is to be announced about a search, keyed by the search's id.
 pub(crate) const NEWS: Collection<News> =
     Collection::new("news").people(&[Person::delete("owner_id")]);
 
@@ -64,12 +65,12 @@ pub(crate) struct News {
     pub(crate) owner_id: String,
     /// The number of hits of the search.
     pub(crate) kept: u32,
-    /// The number of listings that were found and not told.
+    /// The number of listings that were found and not announced.
     pub(crate) count: u64,
     /// The ids of the newest of them, the newest first.
     pub(crate) newest: Vec<String>,
-    /// When the person was told last.
-    pub(crate) told_at: u64,
+    /// When the person was notified last.
+    pub(crate) notified_at: u64,
 }
 
 /// Returns the id of the hit of a search and a listing.
@@ -78,10 +79,10 @@ pub(crate) fn hit_id(search_id: &str, listing_id: &str) -> String {
 }
 
 impl SavedSearch {
-    /// Returns when listings that are found now are told.
+    /// Returns when listings that are found now are announced.
     pub(crate) fn due(&self, news: &News, now: u64) -> u64 {
         let period = match self.frequency {
-            Frequency::Instant => return now.max(news.told_at + TOLD_INTERVAL),
+            Frequency::Instant => return now.max(news.notified_at + NOTICE_INTERVAL),
             Frequency::Daily => DAY,
             Frequency::Weekly => 7 * DAY,
         };
@@ -98,18 +99,18 @@ mod tests {
         let now = 1_000 * DAY;
         let search =
             |frequency| SavedSearch { frequency, ..crate::fixtures::search("any", json!({})) };
-        let due = |frequency, since, told_at| {
+        let due = |frequency, since, notified_at| {
             let search = SavedSearch { since, ..search(frequency) };
-            search.due(&News { told_at, ..News::default() }, now)
+            search.due(&News { notified_at, ..News::default() }, now)
         };
-        for (frequency, since, told_at, expected) in [
+        for (frequency, since, notified_at, expected) in [
             (Frequency::Instant, 0, 0, now),
             (Frequency::Instant, 0, now - 1, now - 1 + MINUTE),
             (Frequency::Daily, now - HOUR, 0, now + 23 * HOUR),
             (Frequency::Daily, now - DAY, now - 1, now + DAY),
             (Frequency::Weekly, now - 8 * DAY, 0, now + 6 * DAY),
         ] {
-            assert_eq!(due(frequency, since, told_at), expected, "{frequency:?} {since}");
+            assert_eq!(due(frequency, since, notified_at), expected, "{frequency:?} {since}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Saved searches, from `create` to `delete`.
 
-use crate::{anchors, documents::*, refusals::*, states::*, telling, types::*};
+use crate::{anchors, documents::*, notices, refusals::*, states::*, types::*};
 use listing_search::{CARDS, Prepared, ensure_old_enough};
 use people_kit::people;
 use people_kit::text::{Faults, Lines, public};
@@ -43,7 +43,7 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<SearchView> {
         value.frequency = frequency;
         let waiting = NEWS.get(&search.id)?.filter(|news| news.value.count > 0);
         if let Some(news) = waiting {
-            telling::schedule(call, &search, &news.value)?;
+            notices::schedule(call, &search, &news.value)?;
         }
     }
     save(call, search)
@@ -52,7 +52,7 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<SearchView> {
 pub(crate) fn pause(call: &Call, input: &Step) -> Result<SearchView> {
     let mut search = load_for_change(call, &input.search_id, input.expected_version)?;
     search.step(&SEARCH, "pause")?;
-    telling::drop_news(&search.id)?;
+    notices::drop_news(&search.id)?;
     save(call, search)
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn resume(call: &Call, input: &Step) -> Result<SearchView> {
 pub(crate) fn delete(call: &Call, input: &Step) -> Result<SearchView> {
     let mut search = load_for_change(call, &input.search_id, input.expected_version)?;
     search.step(&SEARCH, "delete")?;
-    telling::forget(&search.id)?;
+    notices::forget(&search.id)?;
     OWNER_SEARCHES.leave(&search.value.owner_id, &search.id)?;
     SEARCHES.delete(&search.id, Expect::Revision(search.revision))?;
     view(call, &search)

@@ -2,7 +2,7 @@
 //!
 //! A saved search is stored under the keys of its most selective condition. A listing that is new or
 //! has changed finds the searches that share one of its keys, and each of these is then evaluated as
-//! `agent_listings` `search` would. What a search has found is remembered, so that it is told once.
+//! `agent_listings` `search` would. What a search has found is remembered, so that it is announced once.
 
 mod anchors;
 mod arrivals;
@@ -13,7 +13,7 @@ mod keeping;
 mod preview;
 mod refusals;
 mod states;
-mod telling;
+mod notices;
 #[cfg(test)]
 mod tests;
 mod trial;
@@ -31,16 +31,16 @@ use types::*;
 
 struct SavedSearches;
 
-/// Save a search for listings, and hear of each new listing that fits.
+/// Save a search for listings, and be notified of each new listing that fits.
 ///
 /// A saved search has a name and the conditions of a search of `agent_listings`. Each listing that
 /// is published, resumed or changed later is tried against it at once: nobody has to poll. The
 /// person's agents get the event `saved_search.matched` (frequency `instant`) or, once a day or a
-/// week, `saved_search.digest`. Listings that fit when the search is saved are not told: `preview`
-/// lists them.
+/// week, `saved_search.digest`. Listings that fit when the search is saved are not announced:
+/// `preview` lists them.
 ///
-/// A listing is told once for each search, also if it is changed or published again later. It is
-/// told only if the person could find it: not their own, and not those of people whom they have
+/// A listing is announced once for each search, also if it is changed or published again later, and
+/// only if the person could find it: not their own, and not those of people whom they have
 /// blocked or who have blocked them. To be matched from both sides, use `matching_sessions` instead.
 #[capability(
     id = "saved_searches",
@@ -115,7 +115,7 @@ impl SavedSearches {
 
     /// Pause a saved search.
     ///
-    /// What it has found and not told is dropped, and nothing is found until it is resumed.
+    /// What it has found and not announced is dropped, and nothing is found until it is resumed.
     #[action(access = write, example = json!({ "search_id": SEARCH_ID }))]
     fn pause(call: &Call, input: Step) -> Result<SearchView, SavedSearchError> {
         keeping::pause(call, &input)
@@ -123,7 +123,7 @@ impl SavedSearches {
 
     /// Resume a paused search.
     ///
-    /// Listings of the time between are not told; `preview` lists those that fit.
+    /// Listings of the time between are not announced; `preview` lists those that fit.
     #[action(access = write, example = json!({ "search_id": SEARCH_ID }))]
     fn resume(call: &Call, input: Step) -> Result<SearchView, SavedSearchError> {
         keeping::resume(call, &input)
@@ -154,16 +154,16 @@ impl SavedSearches {
         arrivals::find_searches(call, input)
     }
 
-    /// Tell a person what a search has found.
+    /// Notify a person of what a search has found.
     #[action(access = internal, idempotent, emits = [MATCHED, DIGEST])]
-    fn tell(call: &Call, input: SearchId) -> Result<(), SavedSearchError> {
-        telling::tell(call, &input.search_id)
+    fn notify(call: &Call, input: SearchId) -> Result<(), SavedSearchError> {
+        notices::notify(call, &input.search_id)
     }
 
     /// Forget listings that were found and have ended long ago.
     #[action(access = internal, idempotent)]
     fn sweep(call: &Call) -> Result<(), SavedSearchError> {
-        telling::sweep(call)
+        notices::sweep(call)
     }
 }
 

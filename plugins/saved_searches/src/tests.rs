@@ -44,7 +44,7 @@ fn matched() -> (String, Value) {
 }
 
 #[test]
-fn a_listing_is_told_at_once_and_never_again() {
+fn a_listing_is_notified_at_once_and_never_again() {
     let quiet = search("Quiet", json!({ "q": "quiet rooms", "category": "home.let" }));
     let mut world =
         world().document(SEARCHES, SEARCH, &quiet).answer(CARDS_OF, found([stored(1, json!({}))]));
@@ -74,7 +74,7 @@ fn a_search_finds_nothing_that_it_would_not_show() {
         json!({ "people": [person(SEEKER, seeker), person(LISTER, lister)] })
     };
     let nobody = json!({ "people": [] });
-    for (what, query, card, people, hidden, verdict, is_told) in [
+    for (what, query, card, people, hidden, verdict, is_announced) in [
         ("fits", json!({ "q": "desk" }), json!({}), &nobody, json!([]), false, true),
         ("other word", json!({ "q": "desk garden" }), json!({}), &nobody, json!([]), false, false),
         ("blocked", json!({ "q": "desk" }), json!({}), &nobody, json!([SEEKER]), false, false),
@@ -146,8 +146,8 @@ fn a_search_finds_nothing_that_it_would_not_show() {
             .answer(relations::ALLOWED, json!({ "allowed": verdict }));
         arrive(&mut world);
         let told = events(&world);
-        assert_eq!(told, if is_told { vec![matched()] } else { Vec::new() }, "{what}");
-        assert_eq!(world.documents(HITS).len(), usize::from(is_told), "{what}");
+        assert_eq!(told, if is_announced { vec![matched()] } else { Vec::new() }, "{what}");
+        assert_eq!(world.documents(HITS).len(), usize::from(is_announced), "{what}");
     }
 }
 
@@ -168,19 +168,19 @@ fn a_digest_comes_at_its_time_and_only_with_what_is_still_there() {
         arrive(&mut world);
         assert!(events(&world).is_empty());
         let timers = world.timers();
-        let tell = timers.iter().find(|timer| timer.action == "tell").unwrap();
-        assert_eq!(tell.at, since + DAY);
+        let notice = timers.iter().find(|timer| timer.action == "notify").unwrap();
+        assert_eq!(notice.at, since + DAY);
         world.advance(23 * HOUR);
-        world.call("tell", &tell.input).unwrap();
+        world.call("notify", &notice.input).unwrap();
         let told = ("saved_search.digest".to_owned(), json!([LISTING]));
         assert_eq!(events(&world), if is_still_there { vec![told] } else { Vec::new() });
-        world.call("tell", &tell.input).unwrap();
-        assert_eq!(events(&world).len(), usize::from(is_still_there), "it is told once");
+        world.call("notify", &notice.input).unwrap();
+        assert_eq!(events(&world).len(), usize::from(is_still_there), "it is announced once");
     }
 }
 
 #[test]
-fn listings_within_a_minute_are_told_together() {
+fn listings_within_a_minute_are_announced_together() {
     let other =
         |listing_id: &str| StoredCard { listing_id: listing_id.into(), ..stored(1, json!({})) };
     let mut world = world()
@@ -195,12 +195,12 @@ fn listings_within_a_minute_are_told_together() {
     let told = |ids: &[&str]| ("saved_search.matched".to_owned(), json!(ids));
     assert_eq!(events(&world), [told(&["lst_1"])]);
     world.advance(MINUTE);
-    world.call("tell", &json!({ "search_id": SEARCH })).unwrap();
+    world.call("notify", &json!({ "search_id": SEARCH })).unwrap();
     assert_eq!(events(&world), [told(&["lst_1"]), told(&["lst_3", "lst_2"])]);
 }
 
 #[test]
-fn more_searches_than_one_call_can_tell_are_told_by_those_that_follow() {
+fn what_one_call_cannot_announce_is_announced_by_those_that_follow() {
     const COUNT: usize = 95;
     let any = search("Any", json!({ "category": "home" }));
     let mut world = world().answer(CARDS_OF, found([stored(7, json!({}))]));
@@ -351,7 +351,7 @@ fn a_pause_drops_what_was_found_and_a_deletion_forgets_it() {
     let id = json!({ "search_id": SEARCH });
     assert_eq!(own.call("get", &id).unwrap()["waiting"], 1);
     assert_eq!(own.call("pause", &id).unwrap()["waiting"], 0);
-    assert!(!own.timers().iter().any(|timer| timer.action == "tell"));
+    assert!(!own.timers().iter().any(|timer| timer.action == "notify"));
     own.call("resume", &id).unwrap();
     arrive(&mut own);
     assert_eq!(own.call("get", &id).unwrap()["waiting"], 0, "it was found before");

@@ -15,14 +15,14 @@ pub(crate) struct Id(String);
 
 /// The maximum number of saved searches of a person.
 pub(crate) const MOST_SEARCHES: usize = 50;
-/// The time within which the listings that an instant search finds are told together.
-pub(crate) const TOLD_INTERVAL: u64 = MINUTE;
+/// The time within which the listings that an instant search finds are announced together.
+pub(crate) const NOTICE_INTERVAL: u64 = MINUTE;
 /// The maximum number of listings that an event names.
 pub(crate) const MOST_NAMED: usize = 20;
 /// The maximum number of listings that a search remembers to have found. The one that would be
 /// forgotten first makes room for another one.
 pub(crate) const MOST_HITS: u32 = 500;
-/// The time after a listing's end in which it can be renewed and must not be told again.
+/// The time after a listing's end in which it can be renewed and must not be announced again.
 pub(crate) const REMEMBERED_FOR: u64 = 90 * DAY;
 
 /// An event of a saved search.
@@ -43,13 +43,14 @@ pub(crate) struct Facts {
     pub(crate) listing_ids: Vec<String>,
 }
 
-/// How soon a listing that was found is told.
+/// How soon a listing that was found is announced.
 #[choice]
 pub(crate) enum Frequency {
-    /// At once, in `saved_search.matched`. Listings that follow within a minute are told together.
+    /// At once, in `saved_search.matched`. Listings that follow within a minute are announced
+    /// together.
     Instant,
     /// Once a day, at the time of day at which the search was created, in `saved_search.digest`.
-    /// Nothing is told if nothing was found.
+    /// No event is sent if nothing was found.
     Daily,
     /// Once a week, in the same way.
     Weekly,
@@ -65,12 +66,12 @@ fn closed(generator: &mut SchemaGenerator) -> Schema {
 
 #[input]
 pub(crate) struct Create {
-    /// A name, which tells the search from others of the person. Events contain it.
+    /// A name that distinguishes the search from the person's others. Events contain it.
     pub(crate) name: Text<1, 80>,
     /// The conditions of the search, as `agent_listings` `search` takes them.
     #[schemars(schema_with = "closed")]
     pub(crate) query: Conditions,
-    /// How soon a listing that was found is told; `instant` by default.
+    /// How soon a listing that was found is announced; `instant` by default.
     #[serde(default = "instant")]
     pub(crate) frequency: Frequency,
 }
@@ -87,7 +88,7 @@ pub(crate) struct Update {
     /// The new conditions, which replace all earlier ones.
     #[schemars(schema_with = "closed")]
     pub(crate) query: Option<Conditions>,
-    /// How soon a listing that was found is told.
+    /// How soon a listing that was found is announced.
     pub(crate) frequency: Option<Frequency>,
     pub(crate) expected_version: Option<Version>,
 }
@@ -149,9 +150,9 @@ pub(crate) struct SearchView {
     pub(crate) version: u64,
     /// The actions that the person may take now.
     pub(crate) allowed_actions: Vec<&'static str>,
-    /// The number of listings that were found and are not told yet.
+    /// The number of listings that were found and are not announced yet.
     pub(crate) waiting: u64,
-    /// When they are told (RFC 3339); null if there are none.
+    /// When they are announced (RFC 3339); null if there are none.
     #[nullable]
     pub(crate) next_event_at: Option<String>,
     /// When the search was created (RFC 3339).

@@ -1,4 +1,4 @@
-//! Tells people what their searches have found, and forgets it in time.
+//! Notifies people of what their searches have found, and forgets it in time.
 
 use crate::{documents::*, refusals::*, trial::Trial, types::*};
 use listing_search::is_withheld;
@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, mem::take};
 /// The maximum number of hits that one call forgets.
 const FORGOTTEN_AT_ONCE: u32 = 300;
 
-/// Stores a listing that a search has found, and tells the person at once or sets a timer for it.
+/// Stores a listing that a search has found, and notifies the person at once or sets a timer for it.
 pub(crate) fn keep(
     call: &Call,
     search: &Stored<SavedSearch>,
@@ -36,14 +36,14 @@ pub(crate) fn keep(
     Ok(NEWS.save(&mut news)?)
 }
 
-/// Sets the timer for what is to be told about a search.
+/// Sets the timer for the next notice of a search.
 pub(crate) fn schedule(call: &Call, search: &Stored<SavedSearch>, news: &News) -> Result<()> {
     let input = SearchId { search_id: search.id.as_str().into() };
     let due = search.value.due(news, call.now());
-    Ok(timers::set(&timer(&search.id), due, "tell", &input)?)
+    Ok(timers::set(&timer(&search.id), due, "notify", &input)?)
 }
 
-/// Drops what is to be told about a search.
+/// Drops what is to be announced about a search.
 pub(crate) fn drop_news(search_id: &str) -> Result<()> {
     timers::cancel(&timer(search_id))?;
     if let Some(mut news) = NEWS.get(search_id)? {
@@ -63,9 +63,9 @@ pub(crate) fn forget(search_id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Tells a person what a search has found since the last event. Listings that no longer fit, or that
+/// Notifies a person of what a search has found since the last event. Listings that no longer fit, or that
 /// the person can no longer see, are left out.
-pub(crate) fn tell(call: &Call, search_id: &str) -> Result<()> {
+pub(crate) fn notify(call: &Call, search_id: &str) -> Result<()> {
     let Some(search) = SEARCHES.get(search_id)? else { return Ok(()) };
     let Some(mut news) = NEWS.get(search_id)?.filter(|news| news.value.count > 0) else {
         return Ok(());
@@ -125,7 +125,7 @@ fn publish(call: &Call, search: &Stored<SavedSearch>, news: &mut Stored<News>) -
     };
     let summary = "A saved search has found new listings.";
     let data = Data::by_system(search.resource(), summary, facts).next(next);
-    news.value.told_at = call.now();
+    news.value.notified_at = call.now();
     Ok(search.notify_owner(event, &data)?)
 }
 
@@ -171,5 +171,5 @@ pub(crate) fn schedule_sweep(call: &Call) -> Result<()> {
 }
 
 fn timer(search_id: &str) -> String {
-    format!("tell/{search_id}")
+    format!("notify/{search_id}")
 }
