@@ -23,6 +23,7 @@ mod cases {
     mod agent_listings_orgs;
     mod agent_listings_search;
     mod agent_listings_without_agent;
+    mod ages;
     mod audit_log;
     mod auth_rows;
     mod author;

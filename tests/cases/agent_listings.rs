@@ -3,7 +3,7 @@
 use crate::harness::{
     Host, join_all,
     listings::{
-        CAPABILITIES, LISTINGS, Lister, action_body, follow_next_step, host, instant_in_ms,
+        CAPABILITIES, LISTINGS, Lister, action_body, date, follow_next_step, host, instant_in_ms,
         moderate, room,
     },
 };
@@ -181,12 +181,7 @@ async fn invalid_listings_are_refused_with_a_next_step() {
     reply.assert_refused(400, "validation_failed");
     assert_eq!(pointers(&reply.body), ["/compensation", "/valid_through"]);
 
-    let date = json!({
-        "category": "social.date", "side": "demand", "compensation": null,
-        "attributes": { "aims": ["open"], "gender": "woman", "seeking": ["man"], "age": 34 },
-    });
-    let mut date = room(date);
-    date.as_object_mut().unwrap().remove("compensation");
+    let date = date(json!({}));
     let young = ada.call("create", date.clone()).await;
     young.assert_refused(403, "age_restricted");
     assert_eq!(young.body["next"]["missing"], json!(["birth_year"]));

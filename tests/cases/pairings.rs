@@ -2,7 +2,7 @@
 
 use crate::harness::{
     Reply,
-    listings::{follow_next_step, room},
+    listings::{correct_birth_year, date, follow_next_step},
     pairings::{PAIRINGS, Party, connected_pair, event_types, host, wanted_room},
 };
 use serde_json::{Value, json};
@@ -307,22 +307,17 @@ async fn lists_show_both_roles_page_by_page() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_date_costs_more_and_is_for_adults() {
     let host = host().await;
-    let date = |visibility: &str| {
-        let mut date = room(json!({
-            "category": "social.date", "side": "demand", "title": "A walk", "visibility": visibility,
-            "attributes": { "aims": ["open"], "gender": "woman", "seeking": ["man"], "age": 34 },
-        }));
-        date.as_object_mut().unwrap().remove("compensation");
-        date
-    };
-    let one = Party::with(&host, "+14155550101", date("unlisted")).await;
-    let other = Party::with(&host, "+14155550102", date("unlisted")).await;
-    one.propose(&other).await;
+    let unlisted = || date(json!({ "visibility": "unlisted" }));
+    let one = Party::with(&host, "+14155550101", unlisted()).await;
+    let other = Party::with(&host, "+14155550102", unlisted()).await;
+    let pairing = one.propose(&other).await;
     assert_eq!(one.funds().await, (18, 2));
-    // A person who has removed their year of birth does not count as an adult.
-    let ageless = json!({ "action": "update_profile", "birth_year": null });
-    other.lister.agent().result("owners", ageless).await;
-    let third = Party::with(&host, "+14155550103", date("unlisted")).await;
+    // A person without a year of birth does not count as an adult.
+    correct_birth_year(&host, &other.lister.id, json!(null)).await;
+    let accepted = json!({ "action": "reply", "pairing_id": pairing, "decision": "accept" });
+    let reply = other.lister.agent().call(PAIRINGS, accepted).await;
+    reply.assert_refused(403, "age_restricted");
+    let third = Party::with(&host, "+14155550103", unlisted()).await;
     other.call_propose(&third).await.assert_refused(403, "age_restricted");
     assert_refused_with_next_step(
         &third,

@@ -105,6 +105,32 @@ pub fn instant_in_ms(milliseconds: u64) -> String {
     (jiff::Timestamp::now() + Duration::from_millis(milliseconds)).to_string()
 }
 
+/// Returns the age that a person born in this year has reached for certain.
+pub fn age_at_least(birth_year: i16) -> i16 {
+    jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).year() - birth_year - 1
+}
+
+/// Corrects a year of birth as the operator.
+pub async fn correct_birth_year(host: &Host, owner_id: &str, birth_year: Value) -> Reply {
+    let url = format!("{}/capabilities/owners/correct_birth_year?test_mode=true", host.admin_url);
+    let input = json!({ "owner_id": owner_id, "birth_year": birth_year });
+    Reply::read(host.operator.post(url).json(&input).send().await.unwrap()).await
+}
+
+/// A listing of somebody born in 1990 who looks for a date, changed by these fields.
+pub fn date(fields: Value) -> Value {
+    let mut date = room(json!({
+        "category": "social.date", "side": "demand", "title": "A walk",
+        "attributes": {
+            "aims": ["open"], "gender": "woman", "seeking": ["man"], "age": age_at_least(1990),
+        },
+    }));
+    let members = date.as_object_mut().unwrap();
+    members.remove("compensation");
+    members.extend(fields.as_object().unwrap().clone());
+    date
+}
+
 pub fn action_body(action: &str, fields: &Value) -> Value {
     let mut body = Map::from_iter([("action".to_owned(), json!(action))]);
     body.extend(fields.as_object().unwrap().clone());

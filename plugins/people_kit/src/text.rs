@@ -39,8 +39,8 @@ pub struct Faults(Vec<Fault>);
 /// Why a text is refused.
 #[derive(Debug, Refusals)]
 pub enum TextError {
-    /// Contact data is not published: take e-mail addresses and phone numbers out of the text. Both
-    /// sides disclose them once they are connected.
+    /// Contact data is not published: take e-mail addresses, phone numbers and accounts of messengers
+    /// out of the text. Both sides disclose them once they are connected.
     #[refusal(
         unprocessable,
         conflict_detail = Violations::new(errors),
@@ -93,7 +93,7 @@ pub enum Lines {
 /// [`plain`] does not accept.
 pub fn public(pointer: &str, text: &str, lines: Lines, faults: &mut Faults) -> String {
     if has_contact_data(text) {
-        faults.add(pointer, NO_CONTACT_DATA, "a text without e-mail addresses and phone numbers");
+        faults.add(pointer, NO_CONTACT_DATA, "a text without e-mail addresses, phone numbers and accounts");
     }
     plain(pointer, text, lines, faults)
 }
