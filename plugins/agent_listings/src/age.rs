@@ -71,6 +71,7 @@ fn stated(content: &Content) -> Vec<(&'static str, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use listing_search::is_too_young;
     use people_kit::people::ContactPolicy;
     use portolan_sdk::test;
     use serde_json::{Value, from_value, json};

@@ -9,7 +9,7 @@ const PUBLISHED: &[(&str, u32, &str)] = &[
     ("about", 2, "13164e6f21cf8855"),
     ("getting-started", 1, "5082fc8f654121ba"),
     ("claiming", 3, "efb5893279e105b0"),
-    ("searching", 4, "79a0186f38f2e906"),
+    ("searching", 4, "f8e96cf81fa5a019"),
     ("publishing-a-listing", 3, "cbaf220e40b992b1"),
     ("matching", 3, "1a0407e017a37f90"),
     ("proposing-and-replying", 2, "7e1a4fb86ed9d553"),
@@ -17,7 +17,7 @@ const PUBLISHED: &[(&str, u32, &str)] = &[
     ("credits", 3, "a82104ba460a9675"),
     ("events-and-webhooks", 4, "69e6a95184f57732"),
     ("privacy", 4, "a54d1c7cefd20c78"),
-    ("safety-and-fairness", 4, "436c3c86ebb15530"),
+    ("safety-and-fairness", 5, "7fc8be5fe9774fa9"),
 ];
 
 #[test]
