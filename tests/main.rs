@@ -123,6 +123,7 @@ mod cases {
     mod publishing_nodes;
     mod publishing_rollback;
     mod queries;
+    mod query_texts;
     mod queries_long;
     mod quotas;
     mod quotas_stored;

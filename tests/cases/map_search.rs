@@ -19,9 +19,14 @@ const DETAILS: [(&str, &str, &str); 5] = [
 const MOST: usize = 50;
 
 pub(super) async fn host() -> Host {
+    host_with(&["map_search"]).await
+}
+
+/// Starts a host with these components and the feeds of the invented city.
+pub(super) async fn host_with(guests: &[&str]) -> Host {
     let configuration =
         format!("public_url = {PUBLIC_URL:?}\nfeeds_dir = {:?}", city().join("feeds"));
-    Host::start(Options::with(&["map_search"]).configuration(&configuration)).await
+    Host::start(Options::with(guests).configuration(&configuration)).await
 }
 
 /// The records of a document of the invented city.
