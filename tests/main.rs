@@ -123,8 +123,8 @@ mod cases {
     mod publishing_nodes;
     mod publishing_rollback;
     mod queries;
-    mod query_texts;
     mod queries_long;
+    mod query_texts;
     mod quotas;
     mod quotas_stored;
     mod random_walks;
