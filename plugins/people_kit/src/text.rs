@@ -93,7 +93,11 @@ pub enum Lines {
 /// [`plain`] does not accept.
 pub fn public(pointer: &str, text: &str, lines: Lines, faults: &mut Faults) -> String {
     if has_contact_data(text) {
-        faults.add(pointer, NO_CONTACT_DATA, "a text without e-mail addresses, phone numbers and accounts");
+        faults.add(
+            pointer,
+            NO_CONTACT_DATA,
+            "a text without e-mail addresses, phone numbers and accounts",
+        );
     }
     plain(pointer, text, lines, faults)
 }
