@@ -1,8 +1,8 @@
 //! Finds phone numbers by the ways in which people write them. Digits alone are not enough: they
 //! can be a price, a year or an id.
 
-use super::Text;
 use super::runs::{Group, Run, in_digits, runs};
+use super::text::Text;
 use crate::words::is_cjk;
 
 /// The digits of an E.164 number, including the country code.
