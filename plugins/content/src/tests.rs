@@ -16,8 +16,8 @@ const PUBLISHED: &[(&str, u32, &str)] = &[
     ("meetings-and-calendar", 3, "7104fd4f132903a1"),
     ("credits", 3, "a82104ba460a9675"),
     ("events-and-webhooks", 3, "64efb51767459bea"),
-    ("privacy", 3, "c0c6510ac461512d"),
-    ("safety-and-fairness", 4, "436c3c86ebb15530"),
+    ("privacy", 4, "66b5ca72e6688ba8"),
+    ("safety-and-fairness", 5, "7fc8be5fe9774fa9"),
 ];
 
 #[test]
