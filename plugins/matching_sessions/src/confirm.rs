@@ -27,7 +27,7 @@ pub(crate) fn confirm(call: &Call, input: Confirm) -> Result<Answer<ResultView>>
         return shown(call, &mine);
     }
     let is_theirs = |listing: &Profile| listing.owner_id == theirs.value.owner_id;
-    if !visible(call, &partner)?.as_ref().is_some_and(is_theirs) {
+    if !visible(call, &mine.value, &partner)?.as_ref().is_some_and(is_theirs) {
         return Err(MatchingError::RecipientNotAccepting { session_id: mine.id });
     }
     set_partner_state(&mut mine, &theirs.id, Candidacy::Interested, None);
@@ -197,7 +197,7 @@ pub(crate) fn result(call: &Call, input: &SessionId) -> Result<Answer<ResultView
 fn shown(call: &Call, session: &Stored<Session>) -> Result<Answer<ResultView>> {
     let view = |partner: &Partner| {
         let id = candidate_id(&partner.session_id);
-        let view = visible(call, partner)?.map(|shown| {
+        let view = visible(call, &session.value, partner)?.map(|shown| {
             let view = CandidateView::of_round(id, &session.id, shown, &partner.fit);
             view.with_answer(partner.state, partner.pairing_id.clone())
         });
@@ -231,8 +231,10 @@ fn next_step(session: &Stored<Session>) -> Next {
 }
 
 /// Returns the listing of a partner, if it is visible to the caller.
-fn visible(call: &Call, partner: &Partner) -> Result<Option<Profile>> {
-    let Some(profile) = listings::profile(&partner.listing_id)? else { return Ok(None) };
+fn visible(call: &Call, session: &Session, partner: &Partner) -> Result<Option<Profile>> {
+    let mut profiles = listings::profiles_for_matching([partner.listing_id.as_str()])?;
+    session::retain_of_age(session, &mut profiles)?;
+    let Some(profile) = profiles.pop() else { return Ok(None) };
     let hidden = relations::hidden(call.owner_id(), [profile.owner_id.as_str()])?;
     Ok(Some(profile).filter(|profile| !hidden.contains(&profile.owner_id)))
 }

@@ -33,15 +33,10 @@ fn shown<'a>(
     let owners = candidates.clone().map(|candidate| candidate.owner_id.as_str());
     let ids = candidates.map(|candidate| candidate.listing_id.as_str());
     let mut profiles = listings::profiles_for_matching(ids)?;
-    if profiles.iter().any(|profile| profile.min_age > 0) && !listing(&session.value)?.is_of_age() {
-        profiles.clear();
-    }
+    session::retain_of_age(&session.value, &mut profiles)?;
     let hidden = relations::hidden(call.owner_id(), owners)?;
     let is_visible = |profile: &Profile| {
-        profile.is_active()
-            && profile.is_of_age()
-            && !profile.is_withheld()
-            && !hidden.contains(&profile.owner_id)
+        profile.is_active() && !profile.is_withheld() && !hidden.contains(&profile.owner_id)
     };
     Ok(session::by_id(profiles.into_iter().filter(is_visible)))
 }

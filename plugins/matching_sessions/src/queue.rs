@@ -222,3 +222,34 @@ pub(crate) fn cooling<'a>(
     }
     Ok(cooling)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::score::examples::profile;
+
+    #[test]
+    fn listings_for_adults_are_shown_if_their_owner_is_one() {
+        for (min_age, age_at_least, shown) in
+            [(0, None, true), (18, Some(18), true), (18, Some(17), false), (18, None, false)]
+        {
+            let visibility = Visibility::Network;
+            let other = Profile { min_age, age_at_least, ..profile("a") };
+            assert_eq!(is_shown(&other), shown, "{min_age} {age_at_least:?}");
+            let in_network = Profile { visibility, ..other };
+            assert_eq!(is_shown(&in_network), shown && min_age > 0);
+        }
+    }
+
+    #[test]
+    fn public_dates_are_not_shown() {
+        let date = Profile {
+            category: "social.date".into(),
+            min_age: 18,
+            age_at_least: Some(30),
+            ..profile("a")
+        };
+        assert!(!is_shown(&date));
+        assert!(is_shown(&Profile { visibility: Visibility::Network, ..date }));
+    }
+}

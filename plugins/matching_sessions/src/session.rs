@@ -34,6 +34,16 @@ pub(crate) fn listing(session: &Session) -> Result<Profile> {
     load_owned_listing(&session.owner_id, &session.listing_id)
 }
 
+/// Removes the listings of people who are too young for them and, if the person of the session is
+/// too young, all listings with a minimum age.
+pub(crate) fn retain_of_age(session: &Session, profiles: &mut Vec<Profile>) -> Result<()> {
+    profiles.retain(Profile::is_of_age);
+    if profiles.iter().any(|other| other.min_age > 0) && !listing(session)?.is_of_age() {
+        profiles.retain(|other| other.min_age == 0);
+    }
+    Ok(())
+}
+
 pub(crate) fn create(call: &Call, input: Create) -> Result<Answer<SessionView>> {
     let owner_id = call.require_owner()?.to_owned();
     let mine = own_listing(&owner_id, &input.listing_id)?;

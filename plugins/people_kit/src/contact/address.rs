@@ -1,6 +1,6 @@
 //! Finds e-mail addresses, also those whose signs are spelled as words.
 
-use super::Text;
+use super::text::Text;
 
 /// Domains under which people have their addresses.
 const DOMAINS: &str = "com net org info biz edu gov io co me app dev ai xyz online site de at ch eu \

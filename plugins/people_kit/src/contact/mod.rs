@@ -6,15 +6,14 @@ mod phone;
 mod runs;
 mod services;
 mod spelled;
+mod text;
 
-use crate::lexicon::{Found, Lexicon};
-use crate::plain::{Word, plain, words};
+use crate::plain::plain;
 use portolan_names::is_invisible;
-use std::sync::OnceLock;
+use text::Text;
 
 /// So many invisible characters between digits are a disguise.
 const MOST_HIDDEN: usize = 4;
-const TERMS: &str = include_str!("terms.txt");
 
 /// Returns whether the text contains an e-mail address, a phone number, or an account of a messenger.
 pub fn has_contact_data(text: &str) -> bool {
@@ -43,44 +42,9 @@ fn has_hidden_number(text: &str) -> bool {
     hidden >= MOST_HIDDEN
 }
 
-/// A text in plain form with its words and the terms that begin at each word.
-struct Text<'a> {
-    plain: &'a str,
-    words: Vec<Word<'a>>,
-    terms: Vec<Vec<Found>>,
-}
-
-impl<'a> Text<'a> {
-    fn new(plain: &'a str) -> Self {
-        static LEXICON: OnceLock<Lexicon> = OnceLock::new();
-        let lexicon = LEXICON.get_or_init(|| Lexicon::parse(TERMS));
-        let words = words(plain);
-        let terms = (0..words.len()).map(|at| lexicon.find(&words, at).collect()).collect();
-        Self { plain, words, terms }
-    }
-
-    /// Returns the longest term with one of the labels that begins at a word.
-    fn term(&self, at: usize, labels: &[&str]) -> Option<Found> {
-        let terms = self.terms.get(at)?.iter().filter(|found| labels.contains(&found.label));
-        terms.copied().max_by_key(|found| found.length)
-    }
-
-    /// Returns the text between a word and the word before it.
-    fn gap(&self, at: usize) -> &'a str {
-        let start =
-            at.checked_sub(1).and_then(|before| self.words.get(before)).map_or(0, Word::end);
-        let end = self.words.get(at).map_or(self.plain.len(), |word| word.start);
-        self.plain.get(start..end).unwrap_or_default()
-    }
-
-    /// Returns whether a term with one of the labels begins among these words.
-    fn has_term(&self, mut places: std::ops::Range<usize>, labels: &[&str]) -> bool {
-        places.any(|at| self.term(at, labels).is_some())
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::text::TERMS;
     use super::*;
     use crate::attempts::{Shares, innocent_listings, measure};
     use crate::lexicon::tests::assert_terms_are_plain;

@@ -1,8 +1,8 @@
 //! Finds phone numbers by the ways in which people write them. Digits alone are not enough: they
 //! can be a price, a year or an id.
 
-use super::Text;
 use super::runs::{Group, Run, in_digits, runs};
+use super::text::Text;
 use crate::words::is_cjk;
 
 /// The digits of an E.164 number, including the country code.
@@ -218,7 +218,9 @@ fn has_shape(groups: &[Group<'_>]) -> bool {
 
 /// Returns whether the number has a trunk zero, as in `030 1234567` or `01 42 68 53 00`.
 fn has_trunk_zero(groups: &[Group<'_>]) -> bool {
-    let Some(([area, first], _)) = groups.split_first_chunk() else {
+    let Some(([area, first], _)) =
+        groups.split_first_chunk().filter(|_| groups.len() <= MOST_GROUPS)
+    else {
         return false;
     };
     // Times of the day are pairs too, but not five of them with the same separator.
@@ -226,7 +228,6 @@ fn has_trunk_zero(groups: &[Group<'_>]) -> bool {
     let alike = groups.iter().skip(1).all(|group| group.separator == first.separator);
     area.digits.starts_with('0')
         && area.digits.len() >= 2
-        && groups.len() <= MOST_GROUPS
         && WITH_TRUNK_ZERO.contains(&count(groups))
         && (!pairs || (groups.len() == 5 && alike))
 }

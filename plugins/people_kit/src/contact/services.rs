@@ -1,6 +1,6 @@
 //! Finds accounts of messengers and networks: links to them, and their names with a handle.
 
-use super::Text;
+use super::text::Text;
 use crate::plain::Word;
 
 const LINKS: &str = include_str!("links.txt");

@@ -1,6 +1,6 @@
 //! Finds phone numbers that are spelled in words, alone or mixed with digits.
 
-use super::Text;
+use super::text::Text;
 use crate::lexicon::Languages;
 
 /// A spelled number has at least this many digits.
