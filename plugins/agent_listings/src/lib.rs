@@ -24,10 +24,13 @@ mod write;
 
 use deactivation::AgentRevoked;
 use documents::{CARDS, LISTINGS, Listing, OWNER_LISTINGS};
-use listing_search::{CardsQuery, FoundCards, ensure_old_enough, is_too_young};
+use listing_search::{Card, CardsQuery, FoundCards, ensure_old_enough, is_too_young};
 use people_kit::listings::{FittingPage, FittingQuery, Profiles, ProfilesQuery};
 use people_kit::{people, relations, taxonomy};
-use portolan_sdk::prelude::*;
+use portolan_sdk::{
+    migration::{Migrated, Migration},
+    prelude::*,
+};
 use prompts::{FIND_PEOPLE, PUBLISH_LISTING};
 use refusals::{ListingsError, Result, read};
 use states::LISTING;
@@ -61,6 +64,12 @@ struct AgentListings;
     prompts = [FIND_PEOPLE, PUBLISH_LISTING]
 )]
 impl AgentListings {
+    /// Give cards of an earlier version the fields of this one.
+    #[action(access = internal, idempotent)]
+    fn migrate(_call: &Call, input: Migration) -> Result<Migrated, Infallible> {
+        Ok(input.each(|card: Card| Ok(card.migrated())))
+    }
+
     /// Search active listings.
     ///
     /// Use this to find listings of other people; for a listing whose id is known, use `get`. It

@@ -22,7 +22,13 @@ pub(crate) fn search(call: &Call, input: Search) -> Result<Found> {
     let prepared = Prepared::new(conditions)?;
     let filter = prepared.filter(age(call, &prepared)?);
     let query = |filter| sorted(prepared.query(filter).unchecked(), &prepared.conditions, sort);
-    let facets = has_facets.then(|| facets(query(public(filter.clone()))?)).transpose()?;
+    if has_facets && prepared.conditions.owner_id.is_some() {
+        // Counts include listings that the caller may not see.
+        let next = Next::action(CAPABILITY, "search");
+        let refusal = Refusal::validation("/facets", "const", "false together with owner_id");
+        return Err(refusal.next(next).into());
+    }
+    let facets = has_facets.then(|| facets(query(counted(filter.clone()))?)).transpose()?;
     let filter = if call.owner_id().is_none() { public(filter) } else { filter };
     let mut viewer = Viewer { owner_id: call.owner_id(), checks: 0, people: BTreeMap::new() };
     let (hits, next_cursor) = viewer.page(&query(filter)?, page)?;
@@ -53,8 +59,13 @@ fn public(filter: Filter) -> Filter {
     filter.and(field("visibility").eq(Visibility::Public))
 }
 
-/// Counts what a query of public listings finds by category, side and remote. It counts only public
-/// listings, so that nobody learns how many others there are.
+/// Limits a filter to the listings that facets count: public ones for people of any age, so that
+/// nobody learns of others.
+fn counted(filter: Filter) -> Filter {
+    public(filter).and(field("min_age").eq(0))
+}
+
+/// Counts what a query finds by category, side and remote.
 fn facets(query: Query) -> Result<Facets> {
     let counts = CARDS.count_by(["category", "side", "remote"], query)?;
     let count = |counted: Counted| Count { value: counted.value, count: counted.count };

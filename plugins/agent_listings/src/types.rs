@@ -189,9 +189,10 @@ pub(crate) enum Sort {
     Newest,
     /// The nearest first; needs `near`.
     Distance,
-    /// The lowest pay, rent or price first, per year; needs `compensation`, whose currency it is.
+    /// The lowest pay, rent or price of a year first, in the currency of `compensation`, which is
+    /// required. Listings without a price are not found.
     Cheapest,
-    /// The highest pay, rent or price first, per year; needs `compensation`.
+    /// The highest pay, rent or price of a year first; also needs `compensation`.
     Dearest,
 }
 
@@ -205,7 +206,7 @@ pub(crate) struct Search {
     /// Whether to name the words of titles and excerpts that match `q`, in `highlights`.
     #[serde(default)]
     pub(crate) highlight: bool,
-    /// Whether to count the matches by category, side and remote.
+    /// Whether to count the matches by category, side and remote; not with `owner_id`.
     #[serde(default)]
     pub(crate) facets: bool,
     #[serde(flatten)]

@@ -126,7 +126,8 @@ pub(crate) struct Found {
     /// The cursor of the next page; null on the last one.
     #[nullable]
     pub(crate) next_cursor: Option<String>,
-    /// The number of public matches by category, side and remote. Only if it was requested.
+    /// The number of matches that are public and for people of any age, by category, side and
+    /// remote. Only if it was requested.
     pub(crate) facets: Option<Facets>,
 }
 

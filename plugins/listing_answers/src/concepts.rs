@@ -56,18 +56,31 @@ fn without_pieces(text: &str, concepts: &mut BTreeSet<String>) -> String {
     })
 }
 
-/// Returns the text with its Japanese words that have synonyms replaced.
+/// Returns the text with its Japanese words that have synonyms replaced, at each place the longest one.
 pub(crate) fn replace_pieces(text: &str, mut with: impl FnMut(&str, &[&str]) -> String) -> String {
     if !text.chars().any(words::is_cjk) {
         return text.to_owned();
     }
-    let mut rest = words::folded(text);
-    for (piece, found) in PIECES {
-        if rest.contains(piece) {
-            rest = rest.replace(piece, &with(piece, found));
-        }
+    let folded = words::folded(text);
+    let mut rest = folded.as_str();
+    let mut replaced = String::new();
+    while let Some(first) = rest.chars().next() {
+        let piece = words::is_cjk(first)
+            .then(|| PIECES.iter().find(|(piece, _)| rest.starts_with(piece)))
+            .flatten();
+        let length = match piece {
+            Some((piece, found)) => {
+                replaced.push_str(&with(piece, found));
+                piece.len()
+            }
+            None => {
+                replaced.push(first);
+                first.len_utf8()
+            }
+        };
+        rest = rest.get(length..).unwrap_or_default();
     }
-    rest
+    replaced
 }
 
 /// A word of a text, or a known phrase.
@@ -89,7 +102,7 @@ pub(crate) fn parts(text: &str, languages: &[Language]) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut at = 0;
     while let Some((range, form)) = forms.get(at) {
-        let known = phrase(&forms, at, languages).or_else(|| {
+        let known = phrase(text, &forms, at, languages).or_else(|| {
             let language = languages.first().copied().unwrap_or(Language::English);
             Some((compound(form, language)?, 1))
         });
@@ -103,12 +116,16 @@ pub(crate) fn parts(text: &str, languages: &[Language]) -> Vec<Part> {
 
 /// Returns the concepts of the longest known phrase that begins at a word, and its number of words.
 fn phrase(
+    text: &str,
     forms: &[(Range<usize>, String)],
     at: usize,
     languages: &[Language],
 ) -> Option<(&'static [&'static str], usize)> {
     (1..=LONGEST_PHRASE).rev().find_map(|length| {
         let phrase = forms.get(at..at + length)?;
+        if phrase.windows(2).any(|pair| is_separated(text, pair)) {
+            return None;
+        }
         let is_stop_word =
             |form: &str| languages.first().is_some_and(|first| first.is_stop_word(form));
         let is_stop = length == 1 && phrase.iter().any(|(_, form)| is_stop_word(form));
@@ -121,6 +138,13 @@ fn phrase(
         });
         Some((found?, length))
     })
+}
+
+/// Returns whether a mark between two words separates them.
+fn is_separated(text: &str, pair: &[(Range<usize>, String)]) -> bool {
+    const SEPARATORS: [char; 7] = ['|', '.', '!', '?', ';', ':', '\n'];
+    let [(one, _), (other, _)] = pair else { return false };
+    text.get(one.end..other.start).is_some_and(|between| between.contains(SEPARATORS))
 }
 
 /// Returns the concepts of the longest known last part of a German compound: that part says what

@@ -83,9 +83,11 @@ pub(crate) fn languages(query: &str) -> Vec<Language> {
 }
 
 fn expand(part: &Part, written: &str, languages: &[Language]) -> String {
-    let is_phrase = part.length > 1;
-    if is_phrase {
-        return markers(part.concepts).into_iter().collect::<Vec<_>>().join("|");
+    if part.length > 1 {
+        // A listing has each word of the phrase, or one of the concepts.
+        let words = words::forms(written).into_iter();
+        let words = words.map(|(_, word)| alternatives(&word, part.concepts));
+        return words.collect::<Vec<_>>().join(" ");
     }
     if !part.concepts.is_empty() {
         return alternatives(written, part.concepts);
@@ -152,7 +154,10 @@ mod tests {
             ("a flat with a yard", "a flat|apartment0 with a yard|garden0|house0"),
             ("Wohnung mit Garten", "Wohnung|apartment0 mit Garten|garden0"),
             ("two cats", "two|2 cats|cat0"),
+            ("board games", "board|games0 games|games0"),
+            ("flat|apartment", "flat|apartment0|apartment|apartment0"),
             ("猫", " 猫|cat0 "),
+            ("家賃", " 家賃|rent0 "),
             ("Zanzibar 7", "Zanzibar 7"),
         ] {
             assert_eq!(expand_query(query), expanded);

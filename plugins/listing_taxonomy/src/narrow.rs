@@ -51,6 +51,8 @@ pub(crate) fn search(
             None => compare(field, comparison, &mut narrowed),
         }
     }
+    narrowed.not_facts.sort_unstable();
+    narrowed.not_facts.dedup();
     if !found.is_empty() {
         let code = node.or(nodes.first()).map_or("", |node| node.code).to_owned();
         return Err(TaxonomyError::FilterProhibited { code, found });

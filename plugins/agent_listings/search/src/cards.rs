@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 /// Cards of active listings that are not unlisted, keyed by the listing's id. Searches find these
 /// and nothing else.
 pub const CARDS: Collection<Card> = Collection::new("cards")
+    .version(2)
     .people(&[Person::delete("owner_id").fields(&[
         Public("title"),
         Public("excerpt"),
@@ -134,20 +135,33 @@ pub fn indexed(category: &str, keys: &Keys, pay: Option<&Compensation>) -> Map<S
     let ranks = names.zip(keys.ranks.iter().map(String::as_str));
     let mut indexed: Map<String, Value> =
         levels.chain(ranks).map(|(path, key)| (path, key.into())).collect();
-    if let Some(pay) = pay {
-        let (kind, factor) = pay.yearly(is_home(category));
-        let (low, high) = pay.range();
-        indexed.insert("pay".into(), kind.into());
-        for (name, amount) in [
-            ("pay_low", Some(low)),
-            ("pay_high", Some(high)),
-            ("pay_from", pay.min.or(pay.max)),
-            ("pay_to", pay.max.or(pay.min)),
-        ] {
-            indexed.insert(name.into(), amount.map(|amount| scaled(amount, factor)).into());
-        }
-    }
+    index_pay(&mut indexed, category, pay);
     indexed
+}
+
+/// Sets the fields for the pay, rent or price: amounts of a year.
+fn index_pay(indexed: &mut Map<String, Value>, category: &str, pay: Option<&Compensation>) {
+    let Some(pay) = pay else { return };
+    let (kind, factor) = pay.yearly(is_home(category));
+    let (low, high) = pay.range();
+    indexed.insert("pay".into(), kind.into());
+    for (name, amount) in [
+        ("pay_low", Some(low)),
+        ("pay_high", Some(high)),
+        ("pay_from", pay.min.or(pay.max)),
+        ("pay_to", pay.max.or(pay.min)),
+    ] {
+        indexed.insert(name.into(), amount.map(|amount| scaled(amount, factor)).into());
+    }
+}
+
+impl Card {
+    /// Gives a card of version 1 the amounts of a year. The words for synonyms come when its listing changes.
+    #[must_use]
+    pub fn migrated(mut self) -> Self {
+        index_pay(&mut self.indexed, &self.category, self.compensation.as_ref());
+        self
+    }
 }
 
 /// Whether amounts of a category are for calendar time, not for working time.

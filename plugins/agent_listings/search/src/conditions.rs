@@ -7,8 +7,10 @@ use portolan_sdk::{documents::Rectangle, prelude::*};
 /// The conditions of a search: a listing must fulfil all of them.
 #[input(Default, Clone, PartialEq)]
 pub struct Conditions {
-    /// What the listing is about, in any words and languages: of its title, its description, its
-    /// category, its place or its values, or words that mean the same.
+    /// Words to search for, in any language; `flat|studio` finds either. A listing is found by its
+    /// title, description, category, place and values, and by synonyms in English, German, Spanish,
+    /// French and Japanese. By relevance, listings with some of the words follow those with all; any
+    /// other order, `facets` and saved searches need all.
     #[schemars(length(min = 1, max = 200))]
     pub q: Option<String>,
     /// A code of `listing_taxonomy`. Listings in categories below it are found too.
@@ -35,7 +37,7 @@ pub struct Conditions {
     /// A range: only listings whose pay, rent or price overlaps it are found. Periods are converted:
     /// those of homes in calendar time, others in working time of 40 hours a week.
     pub compensation: Option<Compensation>,
-    /// Comparisons of attributes, by their names: at most 12, of which 4 with `gte` or `lte`.
+    /// Comparisons of attributes, by their names: at most 12, of which 3 with `gte` or `lte`.
     /// `listing_taxonomy` `fields` of the counterpart lists the attributes that can be compared.
     #[serde(default, skip_serializing_if = "Filters::is_empty")]
     #[schemars(length(max = 12))]

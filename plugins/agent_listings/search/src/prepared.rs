@@ -8,10 +8,16 @@ use people_kit::listings::Compensation;
 use people_kit::taxonomy::{self, Comparison, NarrowInput, Narrowed};
 use portolan_sdk::documents::{Circle, NoWords, Rectangle, ensure_words};
 use portolan_sdk::prelude::*;
+use std::collections::BTreeMap;
 
 /// The maximum number of attributes compared by `gte` or `lte`, because each comparison reads all
 /// fields for ranks.
-const MOST_RANGES: usize = 4;
+const MOST_RANGES: usize = 3;
+/// The maximum number of values that one comparison of a filter has.
+const MOST_VALUES: usize = 200;
+/// The maximum number of comparisons of attributes: a filter has 100 comparisons, of which other conditions take up to
+/// 24.
+const MOST_COMPARISONS: usize = 76;
 const KM_PER_DEGREE: f64 = 111.2;
 
 /// Conditions that were checked, with the taxonomy's comparisons for them.
@@ -30,6 +36,11 @@ impl Prepared {
     pub fn new(conditions: Conditions) -> Result<Self> {
         ensure_words(conditions.q.as_deref()).map_err(|NoWords| SearchError::QueryEmpty)?;
         let narrowed = narrowed(&conditions)?;
+        let Narrowed { facts, ranks, .. } = &narrowed;
+        if facts.len() + ranks.len() * RANKS.len() * 2 > MOST_COMPARISONS {
+            let expected = "fewer comparisons; gte and lte of one attribute count as 20";
+            return Err(validation("/filters", "maxProperties", expected).into());
+        }
         let pay = conditions.compensation.as_ref().map(|pay| pay.range());
         if pay.is_some_and(|(low, high)| low > high) {
             return Err(validation("/compensation", "range", "min not above max").into());
@@ -62,16 +73,19 @@ impl Prepared {
         all.extend(conditions.owner_id.as_ref().map(|owner| field("owner_id").eq(owner)));
         all.extend(conditions.org_id.as_ref().map(|org| field("org_id").eq(org)));
         let without = &conditions.without;
-        all.extend(without.categories.iter().map(|code| not(field(level_of(code)).eq(code))));
+        let mut levels: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        for code in &without.categories {
+            levels.entry(level_of(code)).or_default().push(code);
+        }
+        all.extend(levels.into_iter().map(|(level, codes)| not(field(&level).one_of(codes))));
         if !without.owner_ids.is_empty() {
             all.push(not(field("owner_id").one_of(&without.owner_ids)));
         }
         all.extend(conditions.compensation.as_ref().map(|pay| self.pays(pay)));
         all.extend(since.map(|since| field("published_at").gte(since)));
         all.extend(narrowed.facts.iter().map(|facts| field("facts[]").one_of(facts)));
-        if !narrowed.not_facts.is_empty() {
-            all.push(not(field("facts[]").one_of(&narrowed.not_facts)));
-        }
+        let without = narrowed.not_facts.chunks(MOST_VALUES);
+        all.extend(without.map(|facts| not(field("facts[]").one_of(facts))));
         all.extend(narrowed.ranks.iter().map(|(low, high)| {
             any_of(RANKS.map(|path| field(path).gte(low).and(field(path).lte(high))))
         }));
@@ -110,7 +124,7 @@ impl Prepared {
 fn narrowed(conditions: &Conditions) -> Result<Narrowed> {
     let is_range = |filter: &&Comparison| filter.gte.is_some() || filter.lte.is_some();
     if conditions.filters.values().filter(is_range).count() > MOST_RANGES {
-        return Err(validation("/filters", "maxProperties", "at most 4 with gte or lte").into());
+        return Err(validation("/filters", "maxProperties", "at most 3 with gte or lte").into());
     }
     let radius_km = conditions.near.map(|near| near.radius_km).into_iter();
     let radius_km = radius_km.chain(conditions.bbox.map(inner_radius_km)).reduce(f64::min);
