@@ -62,10 +62,13 @@ impl Order<'_> {
 
     fn is_in_name(&self, entry: &Entry) -> bool {
         let name = entry.content.name().to_lowercase();
-        let words = self.q.unwrap_or_default().to_lowercase();
-        let mut words = words.split(|character: char| !character.is_alphanumeric());
-        words.all(|word| name.contains(word))
+        let query = self.q.unwrap_or_default().to_lowercase();
+        words(&query).all(|word| words(&name).any(|other| other == word))
     }
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
 /// Returns how many words of the query a record lacks: without m of them, its relevance is from -m to 1 - m.

@@ -44,7 +44,7 @@ pub(crate) enum RecordType {
 
 #[choice]
 pub(crate) enum Sort {
-    /// The best match for `q` first; needs `q`. Records with most of the words follow those with all.
+    /// The best match for `q` first; needs `q`. Records with some of the words follow those with all.
     Relevance,
     /// The nearest first; needs `near`. For organisations.
     Distance,

@@ -196,6 +196,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_card_of_version_1_gets_the_amounts_of_a_year() {
+        let mut card = serde_json::json!({
+            "owner_id": "own_1", "category": "home.let.room", "label": "Room", "side": "offer",
+            "title": "Room", "excerpt": "", "terms": "", "attributes": {}, "remote": false,
+            "visibility": "public", "min_age": 0, "published_at": 1, "valid_through": 2,
+            "facts": [], "counterpart": "home.rent.room", "counterpart_side": "demand",
+            "indexed": { "level1": "home", "pay": "USD/Month", "pay_low": 0, "pay_high": 900 },
+            "compensation": { "currency": "USD", "max": 900, "unit": "MONTH" },
+        });
+        let migrated: Card = serde_json::from_value(card.take()).unwrap();
+        assert_eq!(
+            Value::from(migrated.migrated().indexed),
+            serde_json::json!({
+                "level1": "home", "pay": "USD/home", "pay_low": 0.0, "pay_high": 10_800.0,
+                "pay_from": 10_800.0, "pay_to": 10_800.0,
+            })
+        );
+    }
+
+    #[test]
     fn a_category_is_on_the_level_of_its_code() {
         assert_eq!(level_of("home"), "indexed.level1");
         assert_eq!(level_of("home.let.room"), "indexed.level3");
