@@ -96,7 +96,7 @@ fn find_part(trial: &Trial, query: &Query, cursor: Option<String>, most: usize) 
     let (count, mut tried, mut fitting) = (searches.len(), 0, Vec::new());
     for search in searches {
         tried += 1;
-        if trial.fits(&search.value)? {
+        if trial.fits(&search)? {
             fitting.push(search);
         }
         if fitting.len() == most {

@@ -70,7 +70,7 @@ pub(crate) fn notify(call: &Call, search_id: &str) -> Result<()> {
     let Some(mut news) = NEWS.get(search_id)?.filter(|news| news.value.count > 0) else {
         return Ok(());
     };
-    let shown = shown(&search.value, &news.value.newest)?;
+    let shown = shown(&search, &news.value.newest)?;
     let gone = (news.value.newest.len() - shown.len()) as u64;
     news.value.count = if shown.is_empty() { 0 } else { news.value.count - gone };
     news.value.newest = shown;
@@ -81,12 +81,12 @@ pub(crate) fn notify(call: &Call, search_id: &str) -> Result<()> {
 }
 
 /// Returns those of the listings that a search still finds.
-fn shown(search: &SavedSearch, listing_ids: &[String]) -> Result<Vec<String>> {
+fn shown(search: &Stored<SavedSearch>, listing_ids: &[String]) -> Result<Vec<String>> {
     let cards = listing_search::cards(listing_ids.iter().map(String::as_str))?;
     let owners: Vec<String> = cards.iter().map(|stored| stored.card.owner_id.clone()).collect();
     let owners = owners.iter().map(String::as_str);
-    let hidden = relations::hidden(Some(&search.owner_id), owners.clone())?;
-    let people = people::people(owners.chain([search.owner_id.as_str()]))?;
+    let hidden = relations::hidden(Some(&search.value.owner_id), owners.clone())?;
+    let people = people::people(owners.chain([search.value.owner_id.as_str()]))?;
     let mut shown = BTreeMap::new();
     for stored in cards {
         let owner_id = &stored.card.owner_id;
@@ -97,7 +97,7 @@ fn shown(search: &SavedSearch, listing_ids: &[String]) -> Result<Vec<String>> {
         let trial = Trial::new(stored)?;
         let is_shown = !is_hidden
             && trial.fits(search)?
-            && trial.is_shown_to(search, people.get(&search.owner_id))?;
+            && trial.is_shown_to(&search.value, people.get(&search.value.owner_id))?;
         shown.insert(trial.stored.listing_id, is_shown);
     }
     let is_shown = |id: &&String| shown.get(*id).is_some_and(|is_shown| *is_shown);

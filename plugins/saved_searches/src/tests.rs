@@ -5,7 +5,7 @@ use listing_search::{CARDS_OF, FoundCards, StoredCard};
 use people_kit::{people, relations, taxonomy};
 use portolan_sdk::{
     prelude::*,
-    test::{self, World},
+    test::{self, Logged, World},
 };
 
 const NOW: u64 = 1_800_000_000_000;
@@ -224,6 +224,23 @@ fn what_one_call_cannot_announce_is_announced_by_those_that_follow() {
     let subjects: std::collections::BTreeSet<_> =
         world.events().into_iter().map(|event| event.subject).collect();
     assert_eq!(subjects.len(), COUNT);
+}
+
+#[test]
+fn a_search_that_the_index_refuses_does_not_stop_the_others() {
+    const REFUSED: &str = "sav_0";
+    let refused = search(
+        "Refused",
+        json!({ "bbox": { "south": 2.0, "west": 0.0, "north": 1.0, "east": 1.0 } }),
+    );
+    let mut world = world()
+        .document(SEARCHES, REFUSED, &refused)
+        .document(SEARCHES, SEARCH, &search("Any", json!({ "category": "home" })))
+        .answer(CARDS_OF, found([stored(1, json!({}))]));
+    arrive(&mut world);
+    assert_eq!(events(&world), [matched()]);
+    let is_named = |logged: &Logged| logged.message.contains(REFUSED);
+    assert!(world.logged().iter().any(is_named), "{:?}", world.logged());
 }
 
 #[test]
