@@ -10,18 +10,20 @@ use std::{collections::BTreeMap, mem::take};
 const FORGOTTEN_AT_ONCE: u32 = 300;
 
 /// Stores a listing that a search has found, and notifies the person at once or sets a timer for it.
+/// Returns whether the search had no hits.
 pub(crate) fn keep(
     call: &Call,
     search: &Stored<SavedSearch>,
     listing_id: &str,
     until: u64,
-) -> Result<()> {
+) -> Result<bool> {
     let mut news = NEWS.get_or_default(&search.id)?;
     let owner_id = search.value.owner_id.clone();
     news.value.owner_id.clone_from(&owner_id);
     if news.value.kept >= MOST_HITS {
         news.value.kept -= forget_first(&search.id)?;
     }
+    let is_first_hit = news.value.kept == 0;
     let hit = StoredHit { owner_id, search_id: search.id.clone(), until };
     HITS.add(hit_id(&search.id, listing_id), hit, call.now())?;
     news.value.kept += 1;
@@ -33,7 +35,8 @@ pub(crate) fn keep(
     } else {
         schedule(call, search, &news.value)?;
     }
-    Ok(NEWS.save(&mut news)?)
+    NEWS.save(&mut news)?;
+    Ok(is_first_hit)
 }
 
 /// Sets the timer for the next notice of a search.
@@ -157,17 +160,18 @@ pub(crate) fn sweep(call: &Call) -> Result<()> {
         }
     }
     if next.is_some() {
-        timers::set("sweep", call.now(), "sweep", &json!({}))?;
+        timers::set("sweep/rest", call.now(), "sweep", &json!({}))?;
     } else if !HITS.find(Query::new().limit(1))?.hits.is_empty() {
         schedule_sweep(call)?;
     }
     Ok(())
 }
 
-/// Sets the timer of the next sweep to the end of the day (UTC).
+/// Sets the timer of the next sweep to the end of the day (UTC). Each day has a timer of its own, so
+/// that an earlier sweep that is due is not postponed.
 pub(crate) fn schedule_sweep(call: &Call) -> Result<()> {
-    let end_of_day = (call.now() / DAY + 1) * DAY;
-    Ok(timers::set("sweep", end_of_day, "sweep", &json!({}))?)
+    let day = call.now() / DAY + 1;
+    Ok(timers::set(&format!("sweep/{day}"), day * DAY, "sweep", &json!({}))?)
 }
 
 fn timer(search_id: &str) -> String {

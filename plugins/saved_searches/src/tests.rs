@@ -258,7 +258,6 @@ fn hits_are_bounded_and_forgotten() {
         |world: &World| world.documents(HITS).into_iter().map(|hit| hit.id).collect::<Vec<_>>();
     assert_eq!(ids(&world), [hit_id(SEARCH, LISTING), "second".into()]);
     assert_eq!(world.get(NEWS, SEARCH).unwrap().value.kept, MOST_HITS);
-    assert!(world.timers().iter().any(|timer| timer.action == "sweep"));
     world.advance(DAY);
     world.call("sweep", &json!({})).unwrap();
     assert_eq!(ids(&world), [hit_id(SEARCH, LISTING)]);
@@ -266,6 +265,37 @@ fn hits_are_bounded_and_forgotten() {
     world.advance(365 * DAY);
     world.call("sweep", &json!({})).unwrap();
     assert!(ids(&world).is_empty());
+}
+
+#[test]
+fn a_listing_that_arrives_does_not_postpone_a_sweep() {
+    const TODAY: u64 = NOW / DAY * DAY;
+    let expired = StoredHit { owner_id: SEEKER.into(), search_id: SEARCH.into(), until: TODAY };
+    let mut world = world()
+        .document(SEARCHES, SEARCH, &search("Any", json!({ "category": "home" })))
+        .answer(CARDS_OF, found([stored(1, json!({}))]));
+    arrive(&mut world);
+    let sweeps = |world: &World| {
+        let timers = world.timers().into_iter().filter(|timer| timer.action == "sweep");
+        timers.map(|timer| timer.at).collect::<Vec<_>>()
+    };
+    assert_eq!(sweeps(&world), [TODAY + DAY]);
+    for number in 0..1000 {
+        world = world.document(HITS, &format!("expired_{number:03}"), &expired);
+    }
+    world.advance(DAY);
+    let other = search("Other", json!({ "category": "home" }));
+    let mut world = world.document(SEARCHES, "sav_2", &other);
+    arrive(&mut world);
+    assert!(sweeps(&world).contains(&(TODAY + DAY)), "the sweep that is due stays");
+    world.call("sweep", &json!({})).unwrap();
+    arrive(&mut world);
+    assert!(sweeps(&world).contains(&(NOW + DAY)), "the sweep goes on at once");
+    for _ in 0..4 {
+        world.call("sweep", &json!({})).unwrap();
+    }
+    assert_eq!(world.documents(HITS).len(), 2);
+    assert!(sweeps(&world).contains(&(TODAY + 2 * DAY)));
 }
 
 /// Returns a world in which `SEEKER` calls, with a taxonomy that has these words and no comparisons.
