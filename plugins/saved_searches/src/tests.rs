@@ -199,6 +199,77 @@ fn listings_within_a_minute_are_announced_together() {
     assert_eq!(events(&world), [told(&["lst_1"]), told(&["lst_3", "lst_2"])]);
 }
 
+/// Returns a hit of `SEARCH`.
+fn hit() -> StoredHit {
+    StoredHit {
+        owner_id: SEEKER.into(),
+        search_id: SEARCH.into(),
+        listing_id: "lst_1".into(),
+        number: 0,
+        until: 0,
+    }
+}
+
+fn listing(number: usize) -> StoredCard {
+    StoredCard { listing_id: format!("lst_{number:03}"), ..stored(1, json!({})) }
+}
+
+#[test]
+fn a_digest_does_not_depend_on_the_newest_listings() {
+    const FOUND: usize = 125;
+    const STILL_THERE: usize = 101;
+    let weekly = SavedSearch {
+        frequency: Frequency::Weekly,
+        ..search("Weekly", json!({ "category": "home" }))
+    };
+    let mut world = world().document(SEARCHES, SEARCH, &weekly);
+    for number in 0..FOUND {
+        world = world.answer(CARDS_OF, found([listing(number)]));
+    }
+    // Whoever calls gets the cards that are still there.
+    let mut world = world.answer(CARDS_OF, found((1..=STILL_THERE).map(listing)));
+    for _ in 0..FOUND {
+        arrive(&mut world);
+    }
+    world.advance(7 * DAY);
+    world.call("notify", &json!({ "search_id": SEARCH })).unwrap();
+    let event = &world.events()[0];
+    assert_eq!(event.data["count"], STILL_THERE);
+    let newest: Vec<_> = (1..=STILL_THERE).rev().take(MOST_NAMED).collect();
+    let newest = newest.into_iter().map(|number| listing(number).listing_id);
+    assert_eq!(event.data["listing_ids"], json!(newest.collect::<Vec<_>>()));
+    assert_eq!(
+        world.documents(HITS).len(),
+        STILL_THERE,
+        "what was not announced can be found again"
+    );
+    let news = world.get(NEWS, SEARCH).unwrap().value;
+    assert_eq!((news.kept as usize, news.count), (STILL_THERE, 0));
+}
+
+#[test]
+fn an_event_names_only_what_its_person_can_see() {
+    let mut world = world()
+        .document(SEARCHES, SEARCH, &search("Any", json!({ "category": "home" })))
+        .answer(CARDS_OF, found([listing(1)]))
+        .answer(CARDS_OF, found([listing(2)]))
+        .answer(CARDS_OF, found([listing(3)]));
+    arrive(&mut world);
+    arrive(&mut world);
+    let notices = |world: &World| {
+        let timers = world.timers().into_iter().filter(|timer| timer.action == "notify");
+        timers.map(|timer| timer.at).collect::<Vec<_>>()
+    };
+    assert_eq!(notices(&world), [NOW + MINUTE]);
+    // `lst_002` has ended meanwhile, and its notice is late.
+    world.advance(MINUTE + 1);
+    arrive(&mut world);
+    assert_eq!(events(&world).len(), 1);
+    assert_eq!(notices(&world), [NOW + MINUTE], "it is not postponed");
+    world.call("notify", &json!({ "search_id": SEARCH })).unwrap();
+    assert_eq!(events(&world)[1].1, json!(["lst_003"]));
+}
+
 #[test]
 fn what_one_call_cannot_announce_is_announced_by_those_that_follow() {
     const COUNT: usize = 95;
@@ -246,7 +317,7 @@ fn a_search_that_the_index_refuses_does_not_stop_the_others() {
 #[test]
 fn hits_are_bounded_and_forgotten() {
     let news = News { owner_id: SEEKER.into(), kept: MOST_HITS, ..News::default() };
-    let hit = |until| StoredHit { owner_id: SEEKER.into(), search_id: SEARCH.into(), until };
+    let hit = |until| StoredHit { until, ..hit() };
     let mut world = world()
         .document(SEARCHES, SEARCH, &search("Any", json!({ "category": "home" })))
         .document(NEWS, SEARCH, &news)
@@ -270,7 +341,7 @@ fn hits_are_bounded_and_forgotten() {
 #[test]
 fn a_listing_that_arrives_does_not_postpone_a_sweep() {
     const TODAY: u64 = NOW / DAY * DAY;
-    let expired = StoredHit { owner_id: SEEKER.into(), search_id: SEARCH.into(), until: TODAY };
+    let expired = StoredHit { until: TODAY, ..hit() };
     let mut world = world()
         .document(SEARCHES, SEARCH, &search("Any", json!({ "category": "home" })))
         .answer(CARDS_OF, found([stored(1, json!({}))]));
