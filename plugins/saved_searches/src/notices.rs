@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of hits that one call forgets.
 const FORGOTTEN_AT_ONCE: u32 = 300;
-/// The number of cards that one nested call reads.
-const CARDS_AT_ONCE: usize = 100;
+/// The number of listings that are tried together: one nested call reads the profiles of their owners
+/// and of the person who is notified, at most 100.
+const TRIED_TOGETHER: usize = 99;
 
 /// Stores a listing that a search has found, and notifies the person at once or sets a timer for it.
 /// Returns whether the search had no hits.
@@ -97,7 +98,7 @@ pub(crate) fn notify(call: &Call, search_id: &str) -> Result<()> {
     let waiting = Query::new().filter(field("search_id").eq(search_id).and(number)).last("number");
     let hits: Vec<_> = HITS.find(waiting.limit(MOST_HITS))?.into_documents().collect();
     let mut listing_ids = Vec::new();
-    for hits in hits.chunks(CARDS_AT_ONCE) {
+    for hits in hits.chunks(TRIED_TOGETHER) {
         let shown = shown(&search, hits.iter().map(|hit| hit.value.listing_id.as_str()))?;
         for hit in hits {
             let listing_id = &hit.value.listing_id;

@@ -233,6 +233,9 @@ fn a_digest_does_not_depend_on_the_newest_listings() {
     }
     world.advance(7 * DAY);
     world.call("notify", &json!({ "search_id": SEARCH })).unwrap();
+    let asked = world.asked().into_iter().filter(|asked| asked.action == "cards");
+    let together = asked.map(|asked| asked.input["listing_ids"].as_array().unwrap().len());
+    assert_eq!(together.filter(|count| *count > 1).collect::<Vec<_>>(), [99, FOUND - 99]);
     let event = &world.events()[0];
     assert_eq!(event.data["count"], STILL_THERE);
     let newest: Vec<_> = (1..=STILL_THERE).rev().take(MOST_NAMED).collect();
@@ -310,6 +313,11 @@ fn a_search_that_the_index_refuses_does_not_stop_the_others() {
         .answer(CARDS_OF, found([stored(1, json!({}))]));
     arrive(&mut world);
     assert_eq!(events(&world), [matched()]);
+    let waiting = News { count: 1, last: 1, ..News::default() };
+    let hit = StoredHit { search_id: REFUSED.into(), number: 1, ..hit() };
+    let mut world = world.document(NEWS, REFUSED, &waiting).document(HITS, "refused", &hit);
+    world.call("notify", &json!({ "search_id": REFUSED })).unwrap();
+    assert_eq!(events(&world).len(), 1);
     let is_named = |logged: &Logged| logged.message.contains(REFUSED);
     assert!(world.logged().iter().any(is_named), "{:?}", world.logged());
 }
