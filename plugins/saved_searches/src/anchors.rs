@@ -17,6 +17,9 @@ const GRIDS: [f64; 5] = [0.25, 1.0, 4.0, 15.0, 60.0];
 /// The maximum number of cells in which a search is stored: an area that has more of them is stored
 /// in the cells of the next grid.
 const MOST_CELLS: usize = 16;
+/// The number of words of `q` that a query searches for, as in `portolan_query`: a listing need not
+/// have the others.
+const WORDS_SEARCHED: usize = 64;
 /// The maximum number of terms of the word under which a search is stored.
 const MOST_TERMS: usize = 50;
 /// The length to which a fact is cut, in bytes, so that the index takes the key.
@@ -64,8 +67,8 @@ fn key(category: &str, part: &str) -> String {
 fn longest_word(q: Option<&str>) -> Option<Vec<String>> {
     let length = |term: &Term| term.iter().map(|part| part.chars().count()).sum::<usize>();
     let longest = |word: &Word| word.terms.iter().map(length).max();
-    let words = portolan_text::words(q?).into_iter().filter(|word| word.terms.len() <= MOST_TERMS);
-    let word = words.max_by_key(longest)?;
+    let words = portolan_text::words(q?).into_iter().take(WORDS_SEARCHED);
+    let word = words.filter(|word| word.terms.len() <= MOST_TERMS).max_by_key(longest)?;
     let parts = word.terms.iter().filter_map(|term| term.iter().max_by_key(|part| part.len()));
     Some(parts.map(|part| word_part(part)).collect())
 }
@@ -178,6 +181,21 @@ mod tests {
         ] {
             assert!(share_a_key(query.clone(), card.clone()), "{query}");
         }
+    }
+
+    #[test]
+    fn a_word_that_the_query_leaves_out_is_no_anchor() {
+        let searched: Vec<_> = (0..WORDS_SEARCHED).map(|number| format!("a{number:02}")).collect();
+        let searched = searched.join(" ");
+        let (search, card) = (
+            fixtures::prepared(json!({ "q": format!("{searched} zookeepers") })),
+            fixtures::card(json!({ "title": searched })),
+        );
+        let index = Index::of(&CARDS).unwrap();
+        let document = index.document(&card).unwrap();
+        assert!(index.fits(search.query(search.filter(None)), &document).unwrap());
+        let keys = of_listing(&card, document.terms());
+        assert!(of_search(&search).iter().any(|key| keys.contains(key)));
     }
 
     #[test]

@@ -57,7 +57,7 @@ pub(crate) fn find_searches(call: &Call, arrival: Arrival) -> Result<()> {
     }
     let trial = Trial::new(stored)?;
     let keys = anchors::of_listing(&trial.stored.card, trial.terms());
-    let (mut fitting, mut tried) = (0, 0);
+    let (mut fitting, mut tried, mut is_first_hit) = (0, 0, false);
     while let Some(slice_keys) = keys.chunks(KEYS_AT_ONCE).nth(slice) {
         if fitting >= FITTING_AT_ONCE || tried >= TRIED_AT_ONCE {
             let version = Some(trial.stored.version);
@@ -72,9 +72,9 @@ pub(crate) fn find_searches(call: &Call, arrival: Arrival) -> Result<()> {
         tried += part.tried;
         slice += usize::from(part.next.is_none());
         cursor = part.next;
-        keep_hits(call, &trial, &part.fitting)?;
+        is_first_hit |= keep_hits(call, &trial, &part.fitting)?;
     }
-    if fitting > 0 {
+    if is_first_hit {
         notices::schedule_sweep(call)?;
     }
     Ok(())
@@ -96,7 +96,7 @@ fn find_part(trial: &Trial, query: &Query, cursor: Option<String>, most: usize) 
     let (count, mut tried, mut fitting) = (searches.len(), 0, Vec::new());
     for search in searches {
         tried += 1;
-        if trial.fits(&search.value)? {
+        if trial.fits(&search)? {
             fitting.push(search);
         }
         if fitting.len() == most {
@@ -112,8 +112,8 @@ fn find_part(trial: &Trial, query: &Query, cursor: Option<String>, most: usize) 
 }
 
 /// Stores a hit for each of these searches, which the listing fits, if its person may see the
-/// listing and has not been notified of it.
-fn keep_hits(call: &Call, trial: &Trial, fitting: &[Stored<SavedSearch>]) -> Result<()> {
+/// listing and has not been notified of it. Returns whether one of the searches had no hits.
+fn keep_hits(call: &Call, trial: &Trial, fitting: &[Stored<SavedSearch>]) -> Result<bool> {
     let StoredCard { listing_id, card, .. } = &trial.stored;
     let owners: BTreeSet<&str> =
         fitting.iter().map(|search| search.value.owner_id.as_str()).collect();
@@ -121,6 +121,7 @@ fn keep_hits(call: &Call, trial: &Trial, fitting: &[Stored<SavedSearch>]) -> Res
     let hidden = relations::hidden(Some(&card.owner_id), owners)?;
     let hits = HITS.get_many(fitting.iter().map(|search| hit_id(&search.id, listing_id)))?;
     let until = card.valid_through + REMEMBERED_FOR;
+    let mut is_first_hit = false;
     for (search, hit) in fitting.iter().zip(hits) {
         let owner_id = &search.value.owner_id;
         match hit {
@@ -131,10 +132,10 @@ fn keep_hits(call: &Call, trial: &Trial, fitting: &[Stored<SavedSearch>]) -> Res
             None if !hidden.contains(owner_id)
                 && trial.is_shown_to(&search.value, people.get(owner_id))? =>
             {
-                notices::keep(call, search, listing_id, until)?;
+                is_first_hit |= notices::keep(call, search, listing_id, until)?;
             }
             _ => {}
         }
     }
-    Ok(())
+    Ok(is_first_hit)
 }

@@ -13,11 +13,12 @@ pub(crate) const SEARCHES: Collection<SavedSearch> = Collection::new("searches")
     .index("state", &["state"])
     .index("anchors", &["indexed.anchors[]"]);
 
-/// The listings that searches have found, keyed by both ids. As long as such a document exists, its
-/// listing is not announced again.
+/// The listings that searches have found, keyed by both ids: those that were announced, and those that
+/// wait for it. As long as such a document exists, its listing is not found again.
 pub(crate) const HITS: Collection<StoredHit> = Collection::new("hits")
     .people(&[Person::delete("owner_id")])
-    .index("search", &["search_id", "until"])
+    .index("search", &["search_id", "number"])
+    .index("first", &["search_id", "until"])
     .index("until", &["until"]);
 
 /// What is to be announced about a search, keyed by the search's id.
@@ -56,6 +57,9 @@ pub(crate) struct Indexed {
 pub(crate) struct StoredHit {
     pub(crate) owner_id: String,
     pub(crate) search_id: String,
+    pub(crate) listing_id: String,
+    /// Its number among all hits that the search has had.
+    pub(crate) number: u64,
     /// When it is forgotten.
     pub(crate) until: u64,
 }
@@ -65,12 +69,23 @@ pub(crate) struct News {
     pub(crate) owner_id: String,
     /// The number of hits of the search.
     pub(crate) kept: u32,
-    /// The number of listings that were found and not announced.
+    /// The number of the hit that was stored last.
+    pub(crate) last: u64,
+    /// The number of the last hit that does not wait to be announced.
+    pub(crate) settled: u64,
+    /// The number of hits that wait to be announced.
     pub(crate) count: u64,
-    /// The ids of the newest of them, the newest first.
-    pub(crate) newest: Vec<String>,
+    /// When they are announced.
+    pub(crate) due_at: u64,
     /// When the person was notified last.
     pub(crate) notified_at: u64,
+}
+
+impl News {
+    /// Lets nothing wait to be announced.
+    pub(crate) fn settle(&mut self) {
+        (self.settled, self.count) = (self.last, 0);
+    }
 }
 
 /// Returns the id of the hit of a search and a listing.

@@ -26,7 +26,7 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Answer<SearchView>> {
     };
     let search = SEARCHES.add(id, value, call.now())?;
     let next = Next::action(CAPABILITY, "preview").field("search_id", search.id.as_str());
-    Ok(Answer::new(view(call, &search)?).next(next))
+    Ok(Answer::new(view(&search)?).next(next))
 }
 
 pub(crate) fn update(call: &Call, input: Update) -> Result<SearchView> {
@@ -41,10 +41,7 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<SearchView> {
     }
     if let Some(frequency) = input.frequency {
         value.frequency = frequency;
-        let waiting = NEWS.get(&search.id)?.filter(|news| news.value.count > 0);
-        if let Some(news) = waiting {
-            notices::schedule(call, &search, &news.value)?;
-        }
+        notices::reschedule(call, &search)?;
     }
     save(call, search)
 }
@@ -68,7 +65,7 @@ pub(crate) fn delete(call: &Call, input: &Step) -> Result<SearchView> {
     notices::forget(&search.id)?;
     OWNER_SEARCHES.leave(&search.value.owner_id, &search.id)?;
     SEARCHES.delete(&search.id, Expect::Revision(search.revision))?;
-    view(call, &search)
+    view(&search)
 }
 
 pub(crate) fn list(call: &Call, input: List) -> Result<Answer<Items<SearchView>>> {
@@ -76,11 +73,11 @@ pub(crate) fn list(call: &Call, input: List) -> Result<Answer<Items<SearchView>>
         let states = input.state.map(|states| field("state").one_of(states));
         let filter = field("owner_id").eq(owner_id).and(states);
         let page = SEARCHES.find(input.page.last_changed(filter))?;
-        Items::try_of(page, |search| view(call, &search))
+        Items::try_of(page, |search| view(&search))
     })
 }
 
-pub(crate) fn view(call: &Call, search: &Stored<SavedSearch>) -> Result<SearchView> {
+pub(crate) fn view(search: &Stored<SavedSearch>) -> Result<SearchView> {
     let value = &search.value;
     let news = NEWS.get_or_default(&search.id)?.value;
     let is_waiting = news.count > 0;
@@ -91,7 +88,7 @@ pub(crate) fn view(call: &Call, search: &Stored<SavedSearch>) -> Result<SearchVi
         version: search.revision,
         allowed_actions: SEARCH.allowed(value.state),
         waiting: news.count,
-        next_event_at: is_waiting.then(|| rfc3339(value.due(&news, call.now()))),
+        next_event_at: is_waiting.then(|| rfc3339(news.due_at)),
         created_at: rfc3339(search.created_at),
     }))
 }
@@ -103,7 +100,7 @@ fn load_for_change(
     expected: Option<Version>,
 ) -> Result<Stored<SavedSearch>> {
     let search = SavedSearch::load_own(call, search_id)?;
-    let current = || view(call, &search).ok();
+    let current = || view(&search).ok();
     search.ensure_version(expected, current, read(search_id))?;
     Ok(search)
 }
@@ -117,7 +114,7 @@ fn save(call: &Call, mut search: Stored<SavedSearch>) -> Result<SearchView> {
         State::Paused | State::Deleted => Vec::new(),
     };
     search.save()?;
-    view(call, &search)
+    view(&search)
 }
 
 /// Returns the conditions with the taxonomy's comparisons. Refuses what `agent_listings` `search`

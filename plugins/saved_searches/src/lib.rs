@@ -91,7 +91,7 @@ impl SavedSearches {
     /// Get a saved search.
     #[action(access = read, idempotent, example = json!({ "search_id": SEARCH_ID }))]
     fn get(call: &Call, input: SearchId) -> Result<SearchView, SavedSearchError> {
-        keeping::view(call, &SavedSearch::load_own(call, &input.search_id)?)
+        keeping::view(&SavedSearch::load_own(call, &input.search_id)?)
     }
 
     /// List the person's saved searches, last changed first.

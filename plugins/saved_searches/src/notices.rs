@@ -4,50 +4,73 @@ use crate::{documents::*, refusals::*, trial::Trial, types::*};
 use listing_search::is_withheld;
 use people_kit::{people, relations};
 use portolan_sdk::prelude::*;
-use std::{collections::BTreeMap, mem::take};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of hits that one call forgets.
 const FORGOTTEN_AT_ONCE: u32 = 300;
+/// The number of listings that are tried together: one nested call reads the profiles of their owners
+/// and of the person who is notified, at most 100.
+const TRIED_TOGETHER: usize = 99;
 
 /// Stores a listing that a search has found, and notifies the person at once or sets a timer for it.
+/// Returns whether the search had no hits.
 pub(crate) fn keep(
     call: &Call,
     search: &Stored<SavedSearch>,
     listing_id: &str,
     until: u64,
-) -> Result<()> {
-    let mut news = NEWS.get_or_default(&search.id)?;
-    let owner_id = search.value.owner_id.clone();
-    news.value.owner_id.clone_from(&owner_id);
-    if news.value.kept >= MOST_HITS {
-        news.value.kept -= forget_first(&search.id)?;
+) -> Result<bool> {
+    let mut stored = NEWS.get_or_default(&search.id)?;
+    let news = &mut stored.value;
+    news.owner_id.clone_from(&search.value.owner_id);
+    if news.kept >= MOST_HITS {
+        forget_first(&search.id, news)?;
     }
-    let hit = StoredHit { owner_id, search_id: search.id.clone(), until };
+    let is_first_hit = news.kept == 0;
+    news.last += 1;
+    news.kept += 1;
+    let hit = StoredHit {
+        owner_id: search.value.owner_id.clone(),
+        search_id: search.id.clone(),
+        listing_id: listing_id.to_owned(),
+        number: news.last,
+        until,
+    };
     HITS.add(hit_id(&search.id, listing_id), hit, call.now())?;
-    news.value.kept += 1;
-    news.value.count += 1;
-    news.value.newest.insert(0, listing_id.to_owned());
-    news.value.newest.truncate(MOST_NAMED);
-    if search.value.due(&news.value, call.now()) <= call.now() {
-        publish(call, search, &mut news)?;
-    } else {
-        schedule(call, search, &news.value)?;
+    if news.count == 0 {
+        news.due_at = search.value.due(news, call.now());
     }
-    Ok(NEWS.save(&mut news)?)
+    if news.count == 0 && news.due_at <= call.now() {
+        publish(call, search, news, vec![listing_id.to_owned()])?;
+    } else {
+        // What waits already is tried again before it is announced.
+        news.count += 1;
+        set_timer(&search.id, news)?;
+    }
+    NEWS.save(&mut stored)?;
+    Ok(is_first_hit)
 }
 
-/// Sets the timer for the next notice of a search.
-pub(crate) fn schedule(call: &Call, search: &Stored<SavedSearch>, news: &News) -> Result<()> {
-    let input = SearchId { search_id: search.id.as_str().into() };
-    let due = search.value.due(news, call.now());
-    Ok(timers::set(&timer(&search.id), due, "notify", &input)?)
+/// Sets the timer of what waits to be announced by the frequency of its search.
+pub(crate) fn reschedule(call: &Call, search: &Stored<SavedSearch>) -> Result<()> {
+    if let Some(mut news) = NEWS.get(&search.id)?.filter(|news| news.value.count > 0) {
+        news.value.due_at = search.value.due(&news.value, call.now());
+        set_timer(&search.id, &news.value)?;
+        NEWS.save(&mut news)?;
+    }
+    Ok(())
 }
 
-/// Drops what is to be announced about a search.
+fn set_timer(search_id: &str, news: &News) -> Result<()> {
+    let input = SearchId { search_id: search_id.into() };
+    Ok(timers::set(&timer(search_id), news.due_at, "notify", &input)?)
+}
+
+/// Drops what waits to be announced about a search.
 pub(crate) fn drop_news(search_id: &str) -> Result<()> {
     timers::cancel(&timer(search_id))?;
     if let Some(mut news) = NEWS.get(search_id)? {
-        (news.value.count, news.value.newest) = (0, Vec::new());
+        news.value.settle();
         NEWS.save(&mut news)?;
     }
     Ok(())
@@ -63,31 +86,49 @@ pub(crate) fn forget(search_id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Notifies a person of what a search has found since the last event. Listings that no longer fit, or that
-/// the person can no longer see, are left out.
+/// Notifies a person of what a search has found since the last event. Listings that no longer fit, or
+/// that the person can no longer see, are left out and forgotten: the search can find them again.
 pub(crate) fn notify(call: &Call, search_id: &str) -> Result<()> {
     let Some(search) = SEARCHES.get(search_id)? else { return Ok(()) };
-    let Some(mut news) = NEWS.get(search_id)?.filter(|news| news.value.count > 0) else {
+    let Some(mut stored) = NEWS.get(search_id)?.filter(|news| news.value.count > 0) else {
         return Ok(());
     };
-    let shown = shown(&search.value, &news.value.newest)?;
-    let gone = (news.value.newest.len() - shown.len()) as u64;
-    news.value.count = if shown.is_empty() { 0 } else { news.value.count - gone };
-    news.value.newest = shown;
-    if news.value.count > 0 {
-        publish(call, &search, &mut news)?;
+    let news = &mut stored.value;
+    let number = field("number").gt(news.settled);
+    let waiting = Query::new().filter(field("search_id").eq(search_id).and(number)).last("number");
+    let hits: Vec<_> = HITS.find(waiting.limit(MOST_HITS))?.into_documents().collect();
+    let mut listing_ids = Vec::new();
+    for hits in hits.chunks(TRIED_TOGETHER) {
+        let shown = shown(&search, hits.iter().map(|hit| hit.value.listing_id.as_str()))?;
+        for hit in hits {
+            let listing_id = &hit.value.listing_id;
+            if shown.contains(listing_id) {
+                listing_ids.push(listing_id.clone());
+            } else {
+                HITS.delete(&hit.id, Expect::Any)?;
+                news.kept = news.kept.saturating_sub(1);
+            }
+        }
     }
-    Ok(NEWS.save(&mut news)?)
+    if listing_ids.is_empty() {
+        news.settle();
+    } else {
+        publish(call, &search, news, listing_ids)?;
+    }
+    Ok(NEWS.save(&mut stored)?)
 }
 
 /// Returns those of the listings that a search still finds.
-fn shown(search: &SavedSearch, listing_ids: &[String]) -> Result<Vec<String>> {
-    let cards = listing_search::cards(listing_ids.iter().map(String::as_str))?;
+fn shown<'a>(
+    search: &Stored<SavedSearch>,
+    listing_ids: impl Iterator<Item = &'a str>,
+) -> Result<BTreeSet<String>> {
+    let cards = listing_search::cards(listing_ids)?;
     let owners: Vec<String> = cards.iter().map(|stored| stored.card.owner_id.clone()).collect();
     let owners = owners.iter().map(String::as_str);
-    let hidden = relations::hidden(Some(&search.owner_id), owners.clone())?;
-    let people = people::people(owners.chain([search.owner_id.as_str()]))?;
-    let mut shown = BTreeMap::new();
+    let hidden = relations::hidden(Some(&search.value.owner_id), owners.clone())?;
+    let people = people::people(owners.chain([search.value.owner_id.as_str()]))?;
+    let mut shown = BTreeSet::new();
     for stored in cards {
         let owner_id = &stored.card.owner_id;
         let owner = people.get(owner_id);
@@ -97,44 +138,51 @@ fn shown(search: &SavedSearch, listing_ids: &[String]) -> Result<Vec<String>> {
         let trial = Trial::new(stored)?;
         let is_shown = !is_hidden
             && trial.fits(search)?
-            && trial.is_shown_to(search, people.get(&search.owner_id))?;
-        shown.insert(trial.stored.listing_id, is_shown);
+            && trial.is_shown_to(&search.value, people.get(&search.value.owner_id))?;
+        if is_shown {
+            shown.insert(trial.stored.listing_id);
+        }
     }
-    let is_shown = |id: &&String| shown.get(*id).is_some_and(|is_shown| *is_shown);
-    Ok(listing_ids.iter().filter(is_shown).cloned().collect())
+    Ok(shown)
 }
 
-/// Publishes the event about what a search has found. The caller saves the news.
-fn publish(call: &Call, search: &Stored<SavedSearch>, news: &mut Stored<News>) -> Result<()> {
-    let (count, newest) = (take(&mut news.value.count), take(&mut news.value.newest));
-    let next = match newest.as_slice() {
-        [listing_id] if count == 1 => {
+/// Publishes the event about listings that a search has found, the newest first. The caller saves
+/// the news.
+fn publish(
+    call: &Call,
+    search: &Stored<SavedSearch>,
+    news: &mut News,
+    mut listing_ids: Vec<String>,
+) -> Result<()> {
+    let next = match listing_ids.as_slice() {
+        [listing_id] => {
             Next::action("agent_listings", "get").field("listing_id", listing_id.as_str())
         }
         _ => Next::action(CAPABILITY, "preview").field("search_id", search.id.as_str()),
     };
-    let facts = Facts {
-        search_id: search.id.clone(),
-        name: search.value.name.clone(),
-        count,
-        listing_ids: newest,
-    };
+    let count = listing_ids.len() as u64;
+    listing_ids.truncate(MOST_NAMED);
+    let facts =
+        Facts { search_id: search.id.clone(), name: search.value.name.clone(), count, listing_ids };
     let event = match search.value.frequency {
         Frequency::Instant => MATCHED,
         Frequency::Daily | Frequency::Weekly => DIGEST,
     };
     let summary = "A saved search has found new listings.";
     let data = Data::by_system(search.resource(), summary, facts).next(next);
-    news.value.notified_at = call.now();
+    news.settle();
+    news.notified_at = call.now();
     Ok(search.notify_owner(event, &data)?)
 }
 
-/// Forgets the hit of a search that would be forgotten first, and returns how many were forgotten.
-fn forget_first(search_id: &str) -> Result<u32> {
-    let first = HITS.find(hits_of(search_id).limit(1))?.into_documents().next();
-    let Some(first) = first else { return Ok(0) };
-    HITS.delete(&first.id, Expect::Any)?;
-    Ok(1)
+/// Forgets the hit of a search that would be forgotten first. The caller saves the news.
+fn forget_first(search_id: &str, news: &mut News) -> Result<()> {
+    if let Some(first) = HITS.find(hits_of(search_id).limit(1))?.into_documents().next() {
+        HITS.delete(&first.id, Expect::Any)?;
+        news.kept -= 1;
+        news.count = news.count.saturating_sub(u64::from(first.value.number > news.settled));
+    }
+    Ok(())
 }
 
 fn hits_of(search_id: &str) -> Query {
@@ -157,17 +205,18 @@ pub(crate) fn sweep(call: &Call) -> Result<()> {
         }
     }
     if next.is_some() {
-        timers::set("sweep", call.now(), "sweep", &json!({}))?;
+        timers::set("sweep/rest", call.now(), "sweep", &json!({}))?;
     } else if !HITS.find(Query::new().limit(1))?.hits.is_empty() {
         schedule_sweep(call)?;
     }
     Ok(())
 }
 
-/// Sets the timer of the next sweep to the end of the day (UTC).
+/// Sets the timer of the next sweep to the end of the day (UTC). Each day has a timer of its own, so
+/// that an earlier sweep that is due is not postponed.
 pub(crate) fn schedule_sweep(call: &Call) -> Result<()> {
-    let end_of_day = (call.now() / DAY + 1) * DAY;
-    Ok(timers::set("sweep", end_of_day, "sweep", &json!({}))?)
+    let day = call.now() / DAY + 1;
+    Ok(timers::set(&format!("sweep/{day}"), day * DAY, "sweep", &json!({}))?)
 }
 
 fn timer(search_id: &str) -> String {

@@ -5,7 +5,7 @@ use listing_search::{CARDS_OF, FoundCards, StoredCard};
 use people_kit::{people, relations, taxonomy};
 use portolan_sdk::{
     prelude::*,
-    test::{self, World},
+    test::{self, Logged, World},
 };
 
 const NOW: u64 = 1_800_000_000_000;
@@ -199,6 +199,80 @@ fn listings_within_a_minute_are_announced_together() {
     assert_eq!(events(&world), [told(&["lst_1"]), told(&["lst_3", "lst_2"])]);
 }
 
+/// Returns a hit of `SEARCH`.
+fn hit() -> StoredHit {
+    StoredHit {
+        owner_id: SEEKER.into(),
+        search_id: SEARCH.into(),
+        listing_id: "lst_1".into(),
+        number: 0,
+        until: 0,
+    }
+}
+
+fn listing(number: usize) -> StoredCard {
+    StoredCard { listing_id: format!("lst_{number:03}"), ..stored(1, json!({})) }
+}
+
+#[test]
+fn a_digest_does_not_depend_on_the_newest_listings() {
+    const FOUND: usize = 125;
+    const STILL_THERE: usize = 101;
+    let weekly = SavedSearch {
+        frequency: Frequency::Weekly,
+        ..search("Weekly", json!({ "category": "home" }))
+    };
+    let mut world = world().document(SEARCHES, SEARCH, &weekly);
+    for number in 0..FOUND {
+        world = world.answer(CARDS_OF, found([listing(number)]));
+    }
+    // Whoever calls gets the cards that are still there.
+    let mut world = world.answer(CARDS_OF, found((1..=STILL_THERE).map(listing)));
+    for _ in 0..FOUND {
+        arrive(&mut world);
+    }
+    world.advance(7 * DAY);
+    world.call("notify", &json!({ "search_id": SEARCH })).unwrap();
+    let asked = world.asked().into_iter().filter(|asked| asked.action == "cards");
+    let together = asked.map(|asked| asked.input["listing_ids"].as_array().unwrap().len());
+    assert_eq!(together.filter(|count| *count > 1).collect::<Vec<_>>(), [99, FOUND - 99]);
+    let event = &world.events()[0];
+    assert_eq!(event.data["count"], STILL_THERE);
+    let newest: Vec<_> = (1..=STILL_THERE).rev().take(MOST_NAMED).collect();
+    let newest = newest.into_iter().map(|number| listing(number).listing_id);
+    assert_eq!(event.data["listing_ids"], json!(newest.collect::<Vec<_>>()));
+    assert_eq!(
+        world.documents(HITS).len(),
+        STILL_THERE,
+        "what was not announced can be found again"
+    );
+    let news = world.get(NEWS, SEARCH).unwrap().value;
+    assert_eq!((news.kept as usize, news.count), (STILL_THERE, 0));
+}
+
+#[test]
+fn an_event_names_only_what_its_person_can_see() {
+    let mut world = world()
+        .document(SEARCHES, SEARCH, &search("Any", json!({ "category": "home" })))
+        .answer(CARDS_OF, found([listing(1)]))
+        .answer(CARDS_OF, found([listing(2)]))
+        .answer(CARDS_OF, found([listing(3)]));
+    arrive(&mut world);
+    arrive(&mut world);
+    let notices = |world: &World| {
+        let timers = world.timers().into_iter().filter(|timer| timer.action == "notify");
+        timers.map(|timer| timer.at).collect::<Vec<_>>()
+    };
+    assert_eq!(notices(&world), [NOW + MINUTE]);
+    // `lst_002` has ended meanwhile, and its notice is late.
+    world.advance(MINUTE + 1);
+    arrive(&mut world);
+    assert_eq!(events(&world).len(), 1);
+    assert_eq!(notices(&world), [NOW + MINUTE], "it is not postponed");
+    world.call("notify", &json!({ "search_id": SEARCH })).unwrap();
+    assert_eq!(events(&world)[1].1, json!(["lst_003"]));
+}
+
 #[test]
 fn what_one_call_cannot_announce_is_announced_by_those_that_follow() {
     const COUNT: usize = 95;
@@ -227,9 +301,31 @@ fn what_one_call_cannot_announce_is_announced_by_those_that_follow() {
 }
 
 #[test]
+fn a_search_that_the_index_refuses_does_not_stop_the_others() {
+    const REFUSED: &str = "sav_0";
+    let refused = search(
+        "Refused",
+        json!({ "bbox": { "south": 2.0, "west": 0.0, "north": 1.0, "east": 1.0 } }),
+    );
+    let mut world = world()
+        .document(SEARCHES, REFUSED, &refused)
+        .document(SEARCHES, SEARCH, &search("Any", json!({ "category": "home" })))
+        .answer(CARDS_OF, found([stored(1, json!({}))]));
+    arrive(&mut world);
+    assert_eq!(events(&world), [matched()]);
+    let waiting = News { count: 1, last: 1, ..News::default() };
+    let hit = StoredHit { search_id: REFUSED.into(), number: 1, ..hit() };
+    let mut world = world.document(NEWS, REFUSED, &waiting).document(HITS, "refused", &hit);
+    world.call("notify", &json!({ "search_id": REFUSED })).unwrap();
+    assert_eq!(events(&world).len(), 1);
+    let is_named = |logged: &Logged| logged.message.contains(REFUSED);
+    assert!(world.logged().iter().any(is_named), "{:?}", world.logged());
+}
+
+#[test]
 fn hits_are_bounded_and_forgotten() {
     let news = News { owner_id: SEEKER.into(), kept: MOST_HITS, ..News::default() };
-    let hit = |until| StoredHit { owner_id: SEEKER.into(), search_id: SEARCH.into(), until };
+    let hit = |until| StoredHit { until, ..hit() };
     let mut world = world()
         .document(SEARCHES, SEARCH, &search("Any", json!({ "category": "home" })))
         .document(NEWS, SEARCH, &news)
@@ -241,7 +337,6 @@ fn hits_are_bounded_and_forgotten() {
         |world: &World| world.documents(HITS).into_iter().map(|hit| hit.id).collect::<Vec<_>>();
     assert_eq!(ids(&world), [hit_id(SEARCH, LISTING), "second".into()]);
     assert_eq!(world.get(NEWS, SEARCH).unwrap().value.kept, MOST_HITS);
-    assert!(world.timers().iter().any(|timer| timer.action == "sweep"));
     world.advance(DAY);
     world.call("sweep", &json!({})).unwrap();
     assert_eq!(ids(&world), [hit_id(SEARCH, LISTING)]);
@@ -249,6 +344,37 @@ fn hits_are_bounded_and_forgotten() {
     world.advance(365 * DAY);
     world.call("sweep", &json!({})).unwrap();
     assert!(ids(&world).is_empty());
+}
+
+#[test]
+fn a_listing_that_arrives_does_not_postpone_a_sweep() {
+    const TODAY: u64 = NOW / DAY * DAY;
+    let expired = StoredHit { until: TODAY, ..hit() };
+    let mut world = world()
+        .document(SEARCHES, SEARCH, &search("Any", json!({ "category": "home" })))
+        .answer(CARDS_OF, found([stored(1, json!({}))]));
+    arrive(&mut world);
+    let sweeps = |world: &World| {
+        let timers = world.timers().into_iter().filter(|timer| timer.action == "sweep");
+        timers.map(|timer| timer.at).collect::<Vec<_>>()
+    };
+    assert_eq!(sweeps(&world), [TODAY + DAY]);
+    for number in 0..1000 {
+        world = world.document(HITS, &format!("expired_{number:03}"), &expired);
+    }
+    world.advance(DAY);
+    let other = search("Other", json!({ "category": "home" }));
+    let mut world = world.document(SEARCHES, "sav_2", &other);
+    arrive(&mut world);
+    assert!(sweeps(&world).contains(&(TODAY + DAY)), "the sweep that is due stays");
+    world.call("sweep", &json!({})).unwrap();
+    arrive(&mut world);
+    assert!(sweeps(&world).contains(&(NOW + DAY)), "the sweep goes on at once");
+    for _ in 0..4 {
+        world.call("sweep", &json!({})).unwrap();
+    }
+    assert_eq!(world.documents(HITS).len(), 2);
+    assert!(sweeps(&world).contains(&(TODAY + 2 * DAY)));
 }
 
 /// Returns a world in which `SEEKER` calls, with a taxonomy that has these words and no comparisons.

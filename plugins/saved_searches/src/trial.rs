@@ -4,7 +4,10 @@ use crate::documents::SavedSearch;
 use crate::refusals::Result;
 use listing_search::{CARDS, StoredCard, can_view, ensure_old_enough};
 use people_kit::{listings::Visibility, people::Person};
-use portolan_sdk::matching::{Index, Indexed};
+use portolan_sdk::{
+    matching::{Index, Indexed},
+    prelude::*,
+};
 
 /// A listing in the form in which the index has it.
 pub(crate) struct Trial {
@@ -25,10 +28,18 @@ impl Trial {
         self.indexed.terms()
     }
 
-    /// Whether the listing fulfils the conditions of a search. Who searches is not considered.
-    pub(crate) fn fits(&self, search: &SavedSearch) -> Result<bool> {
-        let filter = search.prepared.filter(Some(u8::MAX));
-        Ok(self.index.fits(search.prepared.query(filter), &self.indexed)?)
+    /// Whether the listing fulfils the conditions of a search. Who searches is not considered. A
+    /// search that the index refuses, because the index has changed since it was saved, fits nothing.
+    pub(crate) fn fits(&self, search: &Stored<SavedSearch>) -> Result<bool> {
+        let prepared = &search.value.prepared;
+        let query = prepared.query(prepared.filter(Some(u8::MAX)));
+        match self.index.fits(query, &self.indexed) {
+            Err(HostError::Invalid(reason)) => {
+                log::error!("the saved search {} cannot be answered: {reason}", search.id);
+                Ok(false)
+            }
+            answer => Ok(answer?),
+        }
     }
 
     /// Whether a search of this person would show the listing, if neither of the two owners has
