@@ -100,6 +100,21 @@ pub(crate) fn innocent_listings() -> Vec<(String, String)> {
     listings.into_iter().flatten().map(text).collect()
 }
 
+/// Returns the categories of honest texts that a filter once took for attempts, or is likely to, and
+/// the texts.
+fn honest_texts() -> Vec<(String, String)> {
+    let file = include_str!("../../../tests/corpora/attempts/honest.json");
+    let texts = serde_json::from_str::<Vec<Text>>(file).unwrap();
+    texts.into_iter().map(|text| (text.category, text.text)).collect()
+}
+
+/// Asserts that no honest text is found.
+pub(crate) fn assert_lets_through(is_found: impl Fn(&str, &str) -> bool) {
+    let mut texts = honest_texts();
+    texts.retain(|(category, text)| is_found(category, text));
+    assert!(texts.is_empty(), "{texts:#?}");
+}
+
 #[derive(Deserialize)]
 struct Listing {
     input: Input,

@@ -5,6 +5,8 @@ use super::text::Text;
 /// Domains under which people have their addresses.
 const DOMAINS: &str = "com net org info biz edu gov io co me app dev ai xyz online site de at ch eu \
     es fr pt br it ru su ua by kz uk us ca au in cn hk tw jp mx ar cl pe sa ae eg ma mail";
+/// Those of them that are common words.
+const COMMON: &str = "in it at me us es no au ma sa ai io site";
 /// Words before `dot com` in sentences about other things.
 const ARTICLES: &str = "the a this that our its";
 /// How many words the host before the last part may have.
@@ -66,19 +68,31 @@ fn has_host(text: &Text<'_>, host: usize, sign: Sign) -> bool {
     if has_word(ARTICLES, first.text) {
         return false;
     }
-    if sign == Sign::Sure && text.term(host, &["host"]).is_some() {
+    let is_apart = text.gap(host).contains("@ ");
+    let hosts: &[&str] = if is_apart { &["host"] } else { &["host", "host weak"] };
+    if sign == Sign::Sure && text.term(host, hosts).is_some() {
         return true;
     }
     (host + 1..=host + MOST_PARTS).any(|next| {
-        let spelled = text.term(next, &["dot"]).filter(|_| !text.gap(next).contains('\n'));
-        let point = text.gap(next).contains('.') && sign == Sign::Sure;
+        let spelled =
+            text.term(next, &["dot", "dot weak"]).filter(|_| !text.gap(next).contains('\n'));
+        let point = is_point(text.gap(next)) && sign == Sign::Sure;
         let domain = match spelled {
             Some(found) => next + found.length,
             None if point => next,
             None => return false,
         };
-        text.words.get(domain).is_some_and(|word| has_word(DOMAINS, word.text))
+        let Some(domain) = text.words.get(domain).map(|word| word.text) else { return false };
+        let is_common = sign == Sign::Weak && has_word(COMMON, domain)
+            || spelled.is_some_and(|found| found.label == "dot weak") && domain == "de";
+        has_word(DOMAINS, domain) && !is_common
     })
+}
+
+/// Returns whether the signs between two words are the point of an address, not of a sentence.
+fn is_point(gap: &str) -> bool {
+    let after = gap.split_once('.').map(|(_, after)| after);
+    after.is_some_and(|after| gap == " . " || !after.contains(char::is_whitespace))
 }
 
 fn is_label(word: &str) -> bool {

@@ -12,6 +12,14 @@ const CONTEXT: usize = 6;
 /// How many words around the name of a service can say that a handle is named.
 const NAMED: usize = 3;
 const SHORTEST_HANDLE: usize = 5;
+/// A handle without another sign of one has at least this many digits: `html5` has fewer.
+const FEWEST_DIGITS: usize = 2;
+/// Signs that end the sentence or the part of it in which a service is named.
+const BREAKS: &[char] = &['.', '!', '?', ';', '\n', '。'];
+/// Signs before a handle.
+const JOINS: &[char] = &[':', '='];
+/// The last letter of the Latin alphabets.
+const LAST_LATIN: char = '\u{24f}';
 
 pub(super) fn has_account(text: &Text<'_>) -> bool {
     has_link(text.plain) || (0..text.words.len()).any(|at| has_handle(text, at))
@@ -39,32 +47,50 @@ fn has_handle(text: &Text<'_>, at: usize) -> bool {
         return true;
     }
     let is_asked = text.has_term(at.saturating_sub(CONTEXT)..next + CONTEXT, &["cue"]);
-    let is_named = text.has_term(at.saturating_sub(NAMED)..next + NAMED, &["name"]);
-    let is_announced = text.gap(next).contains([':', '=']);
+    let is_announced = text.gap(next).contains(JOINS);
     if service.label == "service weak" && !is_asked && !is_announced {
         return false;
     }
-    let is_foreign =
-        !before(text.plain, first.start).contains(|letter: char| letter.is_ascii_alphabetic());
-    let (mut place, mut is_linked) = (next, is_announced);
+    let mut is_named = text.has_term(at.saturating_sub(NAMED)..at, &["name"]);
+    let is_adjacent = (is_named || is_asked_before(text, at))
+        && is_foreign(text.plain, first.start)
+        || is_asked && is_foreign(text.plain, last.end());
+    let (mut place, mut is_linked, mut is_joined) = (next, is_announced, is_announced);
     while let Some(word) = text.words.get(place).filter(|word| word.start < last.end() + WINDOW) {
-        let is_adjacent = place == next && is_foreign;
-        let expects_name = is_named || is_asked && (is_linked || is_adjacent);
-        let is_name =
-            || text.terms.get(place).is_some_and(Vec::is_empty) && is_name(text.plain, *word);
-        if is_handle(handle(text.plain, word.start)) || expects_name && is_name() {
+        if text.gap(place).contains(BREAKS) {
+            return false;
+        }
+        let handle = handle(text.plain, word.start);
+        let expects_name =
+            is_named && is_joined || is_asked && is_linked || is_adjacent && place == next;
+        let is_common = text.terms.get(place).is_none_or(|terms| !terms.is_empty());
+        if is_handle(handle)
+            || expects_name && !is_common && is_name(text.plain, *word, handle)
+            || (is_announced || is_asked) && has_digits(handle)
+        {
             return true;
         }
         // Only words such as `is` and `my` may be between the service and the handle.
         let Some(found) = text.term(place, &["as", "id", "name", "cue"]) else { return false };
         is_linked |= found.label == "as";
+        is_named |= text.term(place, &["name"]).is_some();
         place += found.length;
-        is_linked |= text.gap(place).contains([':', '=']);
-        if text.gap(place).contains(['!', '?', ';', '\n', '。']) {
-            return false;
-        }
+        is_linked |= text.gap(place).contains(JOINS);
+        is_joined |= is_linked || is_asked && found.label == "id";
     }
     false
+}
+
+/// Returns whether a word that asks for contact is before the service.
+fn is_asked_before(text: &Text<'_>, at: usize) -> bool {
+    text.has_term(at.saturating_sub(CONTEXT)..at, &["cue"])
+}
+
+/// Returns whether the line before a place is in a script in which a Latin word stands out.
+fn is_foreign(plain: &str, end: usize) -> bool {
+    let is_foreign = |letter: char| letter.is_alphabetic() && letter > LAST_LATIN;
+    let before = before(plain, end);
+    before.contains(is_foreign) && !before.contains(|letter: char| letter.is_ascii_alphabetic())
 }
 
 /// Returns the part of the line before a place.
@@ -98,18 +124,29 @@ fn handle(plain: &str, from: usize) -> &str {
     rest.get(..end).unwrap_or_default().trim_end_matches(['.', '-', '#'])
 }
 
-/// Returns whether a word has the form of a handle rather than of a common word.
+/// Returns whether a word has the form of a handle rather than of a common word or a measure, such
+/// as `60sec`.
 fn is_handle(word: &str) -> bool {
-    let has = |test: fn(char) -> bool| word.contains(test);
-    let letters = has(|letter| letter.is_ascii_alphabetic());
-    let digits = has(|letter| letter.is_ascii_digit());
-    word.len() >= SHORTEST_HANDLE && letters && (digits || has(|letter| "_.".contains(letter)))
+    let digits = word.bytes().filter(u8::is_ascii_digit).count();
+    let has_digits =
+        has_digits(word) && !word.contains('.') && (digits >= FEWEST_DIGITS || word.contains('#'));
+    word.len() >= SHORTEST_HANDLE && (has_digits || word.contains('_'))
 }
 
-/// Returns whether a word can be a handle of letters only: a Latin one that no other Latin word follows.
-fn is_name(plain: &str, word: Word<'_>) -> bool {
+/// Returns whether a word has letters and, after them, digits.
+fn has_digits(word: &str) -> bool {
+    word.len() >= SHORTEST_HANDLE
+        && word.starts_with(|letter: char| letter.is_ascii_alphabetic())
+        && word.contains(|letter: char| letter.is_ascii_digit())
+        && !word.contains('-')
+}
+
+/// Returns whether a word, which begins a handle, can be one of letters only: a Latin one that no
+/// other Latin word follows. It may have a point: `ada.rents`.
+fn is_name(plain: &str, word: Word<'_>, handle: &str) -> bool {
+    let has_point = handle.contains('.');
     let follows = plain.get(word.end()..).unwrap_or_default().trim_start_matches([' ', '-']);
-    word.text.len() >= SHORTEST_HANDLE
+    handle.len() >= SHORTEST_HANDLE
         && word.text.bytes().all(|byte| byte.is_ascii_lowercase())
-        && !follows.starts_with(|letter: char| letter.is_ascii_alphanumeric())
+        && (has_point || !follows.starts_with(|letter: char| letter.is_ascii_alphanumeric()))
 }
