@@ -42,7 +42,7 @@ async fn searches_filter_by_every_field_of_listings() {
         (json!({ "remote": true }), vec![&large]),
         (json!({ "q": "attic" }), vec![&large]),
         (json!({ "q": "programmer rust" }), vec![&job]),
-        (json!({ "q": "flatshare", "sort": "newest" }), vec![&large, &small]),
+        (json!({ "q": "flatshare", "category": "home", "sort": "newest" }), vec![&large, &small]),
         (json!({ "near": near(5.0), "category": "home" }), vec![&small]),
         (json!({ "near": near(50.0), "category": "home" }), vec![&small, &large]),
         (json!({ "near": near(50.0), "category": "home", "sort": "newest" }), vec![&large, &small]),
@@ -65,7 +65,7 @@ async fn searches_filter_by_every_field_of_listings() {
         (json!({ "without": { "owner_ids": [ada.id] } }), vec![&job]),
         (json!({ "filters": { "skills": { "not_in": ["wasm"] } } }), vec![&large, &small]),
         // Spanish for a room.
-        (json!({ "q": "habitación", "sort": "newest" }), vec![&large, &small]),
+        (json!({ "q": "habitación", "category": "home", "sort": "newest" }), vec![&large, &small]),
         (json!({ "filters": { "skills": { "in": ["rust", "go"] } } }), vec![&job]),
         (
             json!({ "filters": { "household": { "eq": "quiet" }, "flatmates": { "eq": 7 } } }),
