@@ -145,7 +145,7 @@ impl SavedSearches {
         call: &Call,
         event: Happened<ListingChange>,
     ) -> Result<(), SavedSearchError> {
-        arrivals::find_searches(call, Arrival::of(event.data.listing_id))
+        arrivals::find_searches(call, Arrival::of(event))
     }
 
     /// Continue to find the saved searches that a listing fits.

@@ -26,8 +26,12 @@ fn world() -> World {
 }
 
 fn arrive(world: &mut World) {
+    arrive_by(world, "listing.published");
+}
+
+fn arrive_by(world: &mut World, event_type: &str) {
     let event = json!({
-        "id": "evt_1", "event_type": "listing.published", "subject": "listings/x",
+        "id": "evt_1", "event_type": event_type, "subject": "listings/x",
         "data": { "listing_id": LISTING, "category": "home.let.room" },
     });
     world.call("on_listing_active", &event).unwrap();
@@ -206,6 +210,7 @@ fn hit() -> StoredHit {
         search_id: SEARCH.into(),
         listing_id: "lst_1".into(),
         number: 0,
+        published_at: 0,
         until: 0,
     }
 }
@@ -325,7 +330,7 @@ fn a_search_that_the_index_refuses_does_not_stop_the_others() {
 #[test]
 fn hits_are_bounded_and_forgotten() {
     let news = News { owner_id: SEEKER.into(), kept: MOST_HITS, ..News::default() };
-    let hit = |until| StoredHit { until, ..hit() };
+    let hit = |until| StoredHit { until, published_at: until, ..hit() };
     let mut world = world()
         .document(SEARCHES, SEARCH, &search("Any", json!({ "category": "home" })))
         .document(NEWS, SEARCH, &news)
@@ -344,6 +349,54 @@ fn hits_are_bounded_and_forgotten() {
     world.advance(365 * DAY);
     world.call("sweep", &json!({})).unwrap();
     assert!(ids(&world).is_empty());
+}
+
+#[test]
+fn what_made_room_for_newer_listings_is_not_announced_again() {
+    let card = |number: usize, published_at: u64| StoredCard {
+        card: card(json!({ "published_at": published_at })),
+        ..listing(number)
+    };
+    let news = News { owner_id: SEEKER.into(), kept: MOST_HITS - 1, ..News::default() };
+    let mut world = world()
+        .document(SEARCHES, SEARCH, &search("Any", json!({ "category": "home" })))
+        .document(NEWS, SEARCH, &news)
+        .answer(CARDS_OF, found([card(1, NOW)]))
+        .answer(CARDS_OF, found([card(2, NOW + HOUR)]))
+        .answer(CARDS_OF, found([card(1, NOW)]))
+        .answer(CARDS_OF, found([card(1, NOW)]))
+        .answer(CARDS_OF, found([card(1, NOW + 2 * HOUR)]));
+    let dropped = |world: &World| world.get(HITS, &hit_id(SEARCH, "lst_001")).is_none();
+    for (event_type, is_announced) in [
+        ("listing.published", true),
+        ("listing.published", true),
+        ("listing.updated", false),
+        ("listing.resumed", false),
+        ("listing.published", true),
+    ] {
+        world.advance(HOUR);
+        let before = events(&world).len();
+        arrive_by(&mut world, event_type);
+        assert_eq!(events(&world).len() > before, is_announced, "{event_type}");
+        assert!(before != 1 || dropped(&world));
+    }
+}
+
+#[test]
+fn a_listing_from_before_the_search_is_not_announced_by_an_update() {
+    for (active_since, event_type, is_announced) in [
+        (NOW, "listing.updated", true),
+        (NOW + 1, "listing.updated", false),
+        (NOW + 1, "listing.resumed", true),
+        (NOW + 1, "listing.published", true),
+    ] {
+        let any = SavedSearch { active_since, ..search("Any", json!({ "category": "home" })) };
+        let mut world = world()
+            .document(SEARCHES, SEARCH, &any)
+            .answer(CARDS_OF, found([stored(1, json!({ "published_at": NOW }))]));
+        arrive_by(&mut world, event_type);
+        assert_eq!(!events(&world).is_empty(), is_announced, "{active_since} {event_type}");
+    }
 }
 
 #[test]
@@ -428,6 +481,28 @@ fn merged(one: &Value, other: Value) -> Value {
     let mut one = one.clone();
     one.as_object_mut().unwrap().extend(other.as_object().unwrap().clone());
     one
+}
+
+#[test]
+fn what_is_there_before_counts_from_the_last_time_the_search_began() {
+    let mut world = own_world("quiet");
+    let made = create(&mut world, json!({ "q": "quiet" })).unwrap();
+    let id = json!({ "search_id": made["search_id"] });
+    let mut days = 0;
+    for (action, fields, begins) in [
+        ("update", json!({ "name": "Other" }), false),
+        ("update", json!({ "query": { "q": "quiet" } }), false),
+        ("update", json!({ "query": { "side": "offer" } }), true),
+        ("pause", json!({}), false),
+        ("resume", json!({}), true),
+    ] {
+        let before = world.documents(SEARCHES)[0].value.active_since;
+        world.advance(DAY);
+        days += 1;
+        world.call(action, &merged(&id, fields)).unwrap();
+        let expected = if begins { NOW + days * DAY } else { before };
+        assert_eq!(world.documents(SEARCHES)[0].value.active_since, expected, "{action}");
+    }
 }
 
 #[test]
