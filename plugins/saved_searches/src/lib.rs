@@ -11,6 +11,7 @@ mod documents;
 mod fixtures;
 mod keeping;
 mod preview;
+mod refreshing;
 mod refusals;
 mod states;
 mod notices;
@@ -25,6 +26,7 @@ use listing_search::CARDS_OF;
 use people_kit::{people, relations, taxonomy};
 use portolan_sdk::prelude::*;
 use preview::SEARCH_LISTINGS;
+use refreshing::{CatalogChange, Refresh};
 use refusals::SavedSearchError;
 use states::SEARCH;
 use types::*;
@@ -164,6 +166,21 @@ impl SavedSearches {
     #[action(access = internal, idempotent)]
     fn sweep(call: &Call) -> Result<(), SavedSearchError> {
         notices::sweep(call)
+    }
+
+    /// Prepare all searches again if what prepares them has changed.
+    #[action(access = internal, idempotent, on = "catalog.changed")]
+    fn on_catalog_changed(
+        call: &Call,
+        event: Happened<CatalogChange>,
+    ) -> Result<(), SavedSearchError> {
+        refreshing::start(call, &event.data)
+    }
+
+    /// Prepare the saved searches again, with what words, filters and categories mean now.
+    #[action(access = internal, idempotent)]
+    fn refresh(call: &Call, input: Refresh) -> Result<(), SavedSearchError> {
+        refreshing::refresh(call, input)
     }
 }
 

@@ -521,6 +521,61 @@ fn a_person_has_a_limited_number_of_searches() {
 }
 
 #[test]
+fn searches_are_prepared_again_when_the_taxonomy_has_changed() {
+    const COUNT: usize = 60;
+    let change = |id: &str| {
+        let changed = json!([{ "id": id, "from": "1.0.0", "to": "1.1.0", "breaking": false }]);
+        json!({
+            "id": "evt_1", "event_type": "catalog.changed", "subject": "catalog",
+            "data": {
+                "v": 1, "catalog_version": 7, "added": [], "removed": [], "changed": changed,
+            },
+        })
+    };
+    let unknown = Refusal::common(ErrorCode::NotFound, "There is no such category.");
+    let mut world = own_world("calm|quiet")
+        .system()
+        .refuse(taxonomy::NARROW, unknown)
+        .answer(taxonomy::NARROW, json!({ "facts": [], "ranks": [], "q": "calm|quiet" }));
+    for number in 0..COUNT {
+        let any = search("Any", json!({ "q": "quiet" }));
+        world = world.document(SEARCHES, &format!("sav_{number:02}"), &any);
+    }
+    let paused = SavedSearch { state: State::Paused, ..search("Paused", json!({ "q": "quiet" })) };
+    let paused = SavedSearch { indexed: Indexed::default(), ..paused };
+    let mut world = world.document(SEARCHES, "sav_paused", &paused);
+    world.call("on_catalog_changed", &change("calendar")).unwrap();
+    assert!(world.timers().is_empty());
+    world.call("on_catalog_changed", &change("listing_taxonomy")).unwrap();
+    for _ in 0..2 {
+        let timer = world.timers().pop().unwrap();
+        world.call(&timer.action, &timer.input).unwrap();
+    }
+    let searches = world.documents(SEARCHES);
+    let has = |search: &Stored<SavedSearch>, q: &str, anchors: &[&str]| {
+        let SavedSearch { prepared, indexed, .. } = &search.value;
+        prepared.narrowed.q.as_deref() == Some(q) && indexed.anchors == anchors
+    };
+    assert!(has(&searches[1], "quiet", &["*|w:quiet"]), "its conditions are refused now");
+    assert!(has(&searches[COUNT], "calm|quiet", &[]), "it is paused");
+    let renewed =
+        |search: &&Stored<SavedSearch>| has(search, "calm|quiet", &["*|w:calm", "*|w:quiet"]);
+    assert_eq!(searches.iter().filter(renewed).count(), COUNT - 1);
+}
+
+#[test]
+fn a_failure_of_the_taxonomy_changes_no_search() {
+    let failure = Refusal::common(ErrorCode::DependencyUnavailable, "Try again.");
+    let mut world = test::world()
+        .of::<SavedSearches>()
+        .system()
+        .document(SEARCHES, SEARCH, &search("Any", json!({ "q": "quiet" })))
+        .refuse(taxonomy::NARROW, failure);
+    let refusal = world.call("refresh", &json!({})).unwrap_err();
+    assert_eq!(refusal.code, "dependency_unavailable");
+}
+
+#[test]
 fn what_no_search_could_answer_is_refused() {
     for (query, pointer) in [
         (json!({}), "/query"),
