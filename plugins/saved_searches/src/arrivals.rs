@@ -138,19 +138,15 @@ fn keep_hits(
     for (search, hit) in fitting.iter().zip(hits) {
         let owner_id = &search.value.owner_id;
         let is_old = is_update && card.published_at < search.value.active_since;
-        match hit {
-            Some(mut hit) => {
-                if hit.value.extend(card) {
-                    HITS.save(&mut hit)?;
-                }
+        if let Some(mut hit) = hit {
+            if hit.value.extend(card) {
+                HITS.save(&mut hit)?;
             }
-            None if !is_old
-                && !hidden.contains(owner_id)
-                && trial.is_shown_to(&search.value, people.get(owner_id))? =>
-            {
-                is_first_hit |= notices::keep(call, search, &trial.stored)?;
-            }
-            None => {}
+        } else if !is_old
+            && !hidden.contains(owner_id)
+            && trial.is_shown_to(&search.value, people.get(owner_id))?
+        {
+            is_first_hit |= notices::keep(call, search, &trial.stored)?;
         }
     }
     Ok(is_first_hit)
