@@ -41,7 +41,9 @@ pub(crate) struct Refresh {
 /// Lets all searches be prepared again if a capability on which they depend is new or has changed.
 pub(crate) fn start(call: &Call, change: &CatalogChange) -> Result<()> {
     let changed = change.changed.iter().map(|changed| &changed.id);
-    if !changed.chain(&change.added).any(|id| DEPENDS_ON.contains(&id.as_str())) {
+    let concerns_searches =
+        changed.chain(&change.added).any(|id| DEPENDS_ON.contains(&id.as_str()));
+    if !concerns_searches || SEARCHES.find(Query::new().limit(1))?.hits.is_empty() {
         return Ok(());
     }
     let first = Refresh { catalog_version: change.catalog_version, cursor: None };

@@ -37,7 +37,8 @@ pub(crate) struct Facts {
     pub(crate) search_id: String,
     /// The name that the person has given the search.
     pub(crate) name: String,
-    /// The number of listings that were found since the last event of the search and still fit.
+    /// The number of listings that were found since the last event of the search and still fit, at
+    /// most 500.
     pub(crate) count: u64,
     /// The ids of the newest of these listings, at most 20, the newest first.
     pub(crate) listing_ids: Vec<String>,

@@ -106,6 +106,10 @@ fn searches_are_prepared_again_when_the_taxonomy_has_changed() {
             },
         })
     };
+    let mut empty = world();
+    empty.call("on_catalog_changed", &change("listing_taxonomy")).unwrap();
+    assert!(empty.timers().is_empty());
+
     let unknown = Refusal::common(ErrorCode::NotFound, "There is no such category.");
     let mut world = own_world("calm|quiet")
         .system()
