@@ -44,7 +44,7 @@ struct SavedSearches;
 /// and resumed, or ends and is published again: `preview` lists what fits now.
 ///
 /// A listing is announced once for each search, also if it is changed or resumed later. A search
-/// remembers at least the 500 newest listings that it has found; an older one is announced again
+/// remembers the 500 newest listings that it has found; an older one is announced again
 /// only if it ends and is published again. The person could find each listing that is announced: not
 /// their own, and not those of people whom they have blocked or who have blocked them. To be matched
 /// from both sides, use `matching_sessions` instead.
