@@ -186,14 +186,18 @@ async fn a_person_changes_pauses_and_deletes_their_searches() {
     let (ada, bea) = (Lister::new(&host).await, Lister::new(&host).await);
     let id = ada.save_search("Mine", json!({ "q": "attic" }), "instant").await;
     let step = json!({ "search_id": id });
-    bea.publish_room().await;
+    let old = bea.publish_room().await;
     assert!(ada.announced().await.is_empty());
+    host.advance(MINUTE).await;
 
     let change = json!({ "search_id": id, "query": { "q": "sunny" }, "expected_version": 1 });
     let changed = ada.searches_ok("update", change.clone()).await;
     assert_eq!((&changed["query"], &changed["version"]), (&json!({ "q": "sunny" }), &json!(2)));
     ada.call_searches("update", change).await.assert_refused(409, "version_conflict");
     assert!(ada.announced().await.is_empty(), "what was published before is not announced");
+    let typo = json!({ "listing_id": old, "patch": { "title": "Sunny room, corrected" } });
+    bea.result("update", typo).await;
+    assert!(ada.announced().await.is_empty(), "also if it is changed");
     bea.publish_room().await;
     assert_eq!(ada.announced().await.len(), 1);
 

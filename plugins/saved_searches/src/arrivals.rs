@@ -1,6 +1,6 @@
 //! Listings that are new or have changed, tried against the saved searches.
 
-use crate::{anchors, documents::*, notices, refusals::*, trial::Trial, types::*};
+use crate::{anchors, documents::*, notices, refusals::*, trial::Trial};
 use listing_search::{StoredCard, is_withheld};
 use people_kit::{people, relations};
 use portolan_sdk::prelude::*;
@@ -21,6 +21,9 @@ const FITTING_AT_ONCE: usize = 90;
 pub(crate) struct Arrival {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) listing_id: String,
+    /// Whether the listing was changed, and not published or resumed.
+    #[serde(default)]
+    pub(crate) is_update: bool,
     /// The version of the card that is tried: a later one has an event of its own.
     pub(crate) version: Option<u64>,
     /// The number of the slice of keys, and the cursor of its next page.
@@ -31,8 +34,14 @@ pub(crate) struct Arrival {
 }
 
 impl Arrival {
-    pub(crate) fn of(listing_id: String) -> Self {
-        Self { listing_id, version: None, slice: 0, cursor: None }
+    pub(crate) fn of(event: Happened<ListingChange>) -> Self {
+        Self {
+            listing_id: event.data.listing_id,
+            is_update: event.event_type == "listing.updated",
+            version: None,
+            slice: 0,
+            cursor: None,
+        }
     }
 }
 
@@ -45,7 +54,7 @@ pub(crate) struct ListingChange {
 
 /// Finds the saved searches that a listing fits.
 pub(crate) fn find_searches(call: &Call, arrival: Arrival) -> Result<()> {
-    let Arrival { listing_id, version, mut slice, mut cursor } = arrival;
+    let Arrival { listing_id, is_update, version, mut slice, mut cursor } = arrival;
     let found = listing_search::cards([listing_id.as_str()])?.pop();
     let Some(stored) = found.filter(|card| version.is_none_or(|known| known == card.version))
     else {
@@ -61,7 +70,7 @@ pub(crate) fn find_searches(call: &Call, arrival: Arrival) -> Result<()> {
     while let Some(slice_keys) = keys.chunks(KEYS_AT_ONCE).nth(slice) {
         if fitting >= FITTING_AT_ONCE || tried >= TRIED_AT_ONCE {
             let version = Some(trial.stored.version);
-            let rest = Arrival { listing_id, version, slice, cursor };
+            let rest = Arrival { listing_id, is_update, version, slice, cursor };
             let timer = format!("arrive/{}", rest.listing_id);
             timers::set(&timer, call.now(), "arrive", &rest)?;
             break;
@@ -72,7 +81,7 @@ pub(crate) fn find_searches(call: &Call, arrival: Arrival) -> Result<()> {
         tried += part.tried;
         slice += usize::from(part.next.is_none());
         cursor = part.next;
-        is_first_hit |= keep_hits(call, &trial, &part.fitting)?;
+        is_first_hit |= keep_hits(call, &trial, is_update, &part.fitting)?;
     }
     if is_first_hit {
         notices::schedule_sweep(call)?;
@@ -113,28 +122,31 @@ fn find_part(trial: &Trial, query: &Query, cursor: Option<String>, most: usize) 
 
 /// Stores a hit for each of these searches, which the listing fits, if its person may see the
 /// listing and has not been notified of it. Returns whether one of the searches had no hits.
-fn keep_hits(call: &Call, trial: &Trial, fitting: &[Stored<SavedSearch>]) -> Result<bool> {
+fn keep_hits(
+    call: &Call,
+    trial: &Trial,
+    is_update: bool,
+    fitting: &[Stored<SavedSearch>],
+) -> Result<bool> {
     let StoredCard { listing_id, card, .. } = &trial.stored;
     let owners: BTreeSet<&str> =
         fitting.iter().map(|search| search.value.owner_id.as_str()).collect();
     let people = people::people(owners.iter().copied())?;
     let hidden = relations::hidden(Some(&card.owner_id), owners)?;
     let hits = HITS.get_many(fitting.iter().map(|search| hit_id(&search.id, listing_id)))?;
-    let until = card.valid_through + REMEMBERED_FOR;
     let mut is_first_hit = false;
     for (search, hit) in fitting.iter().zip(hits) {
         let owner_id = &search.value.owner_id;
-        match hit {
-            Some(mut hit) if hit.value.until < until => {
-                hit.value.until = until;
+        let is_old = is_update && card.published_at < search.value.active_since;
+        if let Some(mut hit) = hit {
+            if hit.value.extend(card) {
                 HITS.save(&mut hit)?;
             }
-            None if !hidden.contains(owner_id)
-                && trial.is_shown_to(&search.value, people.get(owner_id))? =>
-            {
-                is_first_hit |= notices::keep(call, search, listing_id, until)?;
-            }
-            _ => {}
+        } else if !is_old
+            && !hidden.contains(owner_id)
+            && trial.is_shown_to(&search.value, people.get(owner_id))?
+        {
+            is_first_hit |= notices::keep(call, search, &trial.stored)?;
         }
     }
     Ok(is_first_hit)

@@ -2,7 +2,7 @@
 //! announced.
 
 use crate::{refusals::*, states::*, types::*};
-use listing_search::Prepared;
+use listing_search::{Card, Prepared};
 use portolan_sdk::documents::Person;
 use portolan_sdk::documents::PersonalField::Personal;
 use portolan_sdk::{documents::OpenIds, prelude::*};
@@ -18,7 +18,7 @@ pub(crate) const SEARCHES: Collection<SavedSearch> = Collection::new("searches")
 pub(crate) const HITS: Collection<StoredHit> = Collection::new("hits")
     .people(&[Person::delete("owner_id")])
     .index("search", &["search_id", "number"])
-    .index("first", &["search_id", "until"])
+    .index("first", &["search_id", "published_at"])
     .index("until", &["until"]);
 
 /// What is to be announced about a search, keyed by the search's id.
@@ -43,6 +43,9 @@ pub(crate) struct SavedSearch {
     pub(crate) changed_at: u64,
     /// The time from which days and weeks are counted.
     pub(crate) since: u64,
+    /// When the search was created, resumed, or got its conditions. A listing that was published
+    /// before is not announced because of an update.
+    pub(crate) active_since: u64,
     pub(crate) indexed: Indexed,
 }
 
@@ -60,6 +63,8 @@ pub(crate) struct StoredHit {
     pub(crate) listing_id: String,
     /// Its number among all hits that the search has had.
     pub(crate) number: u64,
+    /// When the listing was published.
+    pub(crate) published_at: u64,
     /// When it is forgotten.
     pub(crate) until: u64,
 }
@@ -69,6 +74,9 @@ pub(crate) struct News {
     pub(crate) owner_id: String,
     /// The number of hits of the search.
     pub(crate) kept: u32,
+    /// When the newest of the listings was published whose hits made room for others. One that was
+    /// published then or before is not announced.
+    pub(crate) dropped_through: u64,
     /// The number of the hit that was stored last.
     pub(crate) last: u64,
     /// The number of the last hit that does not wait to be announced.
@@ -79,6 +87,17 @@ pub(crate) struct News {
     pub(crate) due_at: u64,
     /// When the person was notified last.
     pub(crate) notified_at: u64,
+}
+
+impl StoredHit {
+    /// Notes when its listing was published, and until when it can be renewed.
+    /// Returns whether this is later than before.
+    pub(crate) fn extend(&mut self, card: &Card) -> bool {
+        let before = (self.published_at, self.until);
+        self.published_at = self.published_at.max(card.published_at);
+        self.until = self.until.max(card.valid_through + REMEMBERED_FOR);
+        before != (self.published_at, self.until)
+    }
 }
 
 impl News {

@@ -29,6 +29,7 @@ pub(crate) fn search(name: &str, query: Value) -> SavedSearch {
         state: State::Active,
         changed_at: 0,
         since: 0,
+        active_since: 0,
     }
 }
 

@@ -23,6 +23,7 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Answer<SearchView>> {
         state: State::Active,
         changed_at: call.now(),
         since: call.now(),
+        active_since: call.now(),
     };
     let search = SEARCHES.add(id, value, call.now())?;
     let next = Next::action(CAPABILITY, "preview").field("search_id", search.id.as_str());
@@ -37,6 +38,9 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<SearchView> {
         value.name = checked_name(&name)?;
     }
     if let Some(query) = input.query {
+        if query != value.prepared.conditions {
+            value.active_since = call.now();
+        }
         value.prepared = prepare(&value.owner_id, query)?;
     }
     if let Some(frequency) = input.frequency {
@@ -56,6 +60,7 @@ pub(crate) fn pause(call: &Call, input: &Step) -> Result<SearchView> {
 pub(crate) fn resume(call: &Call, input: &Step) -> Result<SearchView> {
     let mut search = load_for_change(call, &input.search_id, input.expected_version)?;
     search.step(&SEARCH, "resume")?;
+    search.value.active_since = call.now();
     save(call, search)
 }
 

@@ -3,6 +3,7 @@
 //! A saved search is stored under the keys of its most selective condition. A listing that is new or
 //! has changed finds the searches that share one of its keys, and each of these is then evaluated as
 //! `agent_listings` `search` would. What a search has found is remembered, so that it is announced once.
+//! When the taxonomy changes, the searches are prepared again.
 
 mod anchors;
 mod arrivals;
@@ -11,6 +12,7 @@ mod documents;
 mod fixtures;
 mod keeping;
 mod preview;
+mod refreshing;
 mod refusals;
 mod states;
 mod notices;
@@ -25,6 +27,7 @@ use listing_search::CARDS_OF;
 use people_kit::{people, relations, taxonomy};
 use portolan_sdk::prelude::*;
 use preview::SEARCH_LISTINGS;
+use refreshing::{CatalogChange, Refresh};
 use refusals::SavedSearchError;
 use states::SEARCH;
 use types::*;
@@ -34,14 +37,17 @@ struct SavedSearches;
 /// Save a search for listings, and be notified of each new listing that fits.
 ///
 /// A saved search has a name and the conditions of a search of `agent_listings`. Each listing that
-/// is published, resumed or changed later is tried against it at once: nobody has to poll. The
-/// person's agents get the event `saved_search.matched` (frequency `instant`) or, once a day or a
-/// week, `saved_search.digest`. Listings that fit when the search is saved are not announced:
-/// `preview` lists them.
+/// is published or resumed later is tried against it at once, and again whenever it is changed:
+/// nobody has to poll. The person's agents get the event `saved_search.matched` (frequency
+/// `instant`) or, once a day or a week, `saved_search.digest`. A listing that was published before
+/// the search was saved is not announced, also if it is changed or renewed later, unless it is paused
+/// and resumed, or ends and is published again: `preview` lists what fits now.
 ///
-/// A listing is announced once for each search, also if it is changed or published again later, and
-/// only if the person could find it: not their own, and not those of people whom they have
-/// blocked or who have blocked them. To be matched from both sides, use `matching_sessions` instead.
+/// A listing is announced once for each search, also if it is changed or resumed later. A search
+/// remembers the 500 newest listings that it has found; an older one is announced again
+/// only if it ends and is published again. The person could find each listing that is announced: not
+/// their own, and not those of people whom they have blocked or who have blocked them. To be matched
+/// from both sides, use `matching_sessions` instead.
 #[capability(
     id = "saved_searches",
     title = "Saved searches",
@@ -80,7 +86,7 @@ impl SavedSearches {
     /// Change the name, the conditions or the frequency of a saved search.
     ///
     /// Fields that are left out stay as they are. New conditions replace all earlier ones, and apply
-    /// to listings that are published or changed later.
+    /// to listings that are published or resumed later, and to those that wait to be announced.
     #[action(access = write, idempotent, example = json!({
             "search_id": SEARCH_ID, "query": { "q": "quiet", "category": "home.let" },
         }))]
@@ -123,7 +129,8 @@ impl SavedSearches {
 
     /// Resume a paused search.
     ///
-    /// Listings of the time between are not announced; `preview` lists those that fit.
+    /// Listings that were published in between are not announced, also if they are changed later;
+    /// `preview` lists those that fit.
     #[action(access = write, example = json!({ "search_id": SEARCH_ID }))]
     fn resume(call: &Call, input: Step) -> Result<SearchView, SavedSearchError> {
         keeping::resume(call, &input)
@@ -145,7 +152,7 @@ impl SavedSearches {
         call: &Call,
         event: Happened<ListingChange>,
     ) -> Result<(), SavedSearchError> {
-        arrivals::find_searches(call, Arrival::of(event.data.listing_id))
+        arrivals::find_searches(call, Arrival::of(event))
     }
 
     /// Continue to find the saved searches that a listing fits.
@@ -164,6 +171,21 @@ impl SavedSearches {
     #[action(access = internal, idempotent)]
     fn sweep(call: &Call) -> Result<(), SavedSearchError> {
         notices::sweep(call)
+    }
+
+    /// Prepare all searches again if what prepares them has changed.
+    #[action(access = internal, idempotent, on = "catalog.changed")]
+    fn on_catalog_changed(
+        call: &Call,
+        event: Happened<CatalogChange>,
+    ) -> Result<(), SavedSearchError> {
+        refreshing::start(call, &event.data)
+    }
+
+    /// Prepare the saved searches again, with what words, filters and categories mean now.
+    #[action(access = internal, idempotent)]
+    fn refresh(call: &Call, input: Refresh) -> Result<(), SavedSearchError> {
+        refreshing::refresh(call, input)
     }
 }
 

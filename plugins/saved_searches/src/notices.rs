@@ -1,7 +1,7 @@
 //! Notifies people of what their searches have found, and forgets it in time.
 
 use crate::{documents::*, refusals::*, trial::Trial, types::*};
-use listing_search::is_withheld;
+use listing_search::{StoredCard, is_withheld};
 use people_kit::{people, relations};
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,31 +17,35 @@ const TRIED_TOGETHER: usize = 99;
 pub(crate) fn keep(
     call: &Call,
     search: &Stored<SavedSearch>,
-    listing_id: &str,
-    until: u64,
+    listing: &StoredCard,
 ) -> Result<bool> {
     let mut stored = NEWS.get_or_default(&search.id)?;
     let news = &mut stored.value;
+    if listing.card.published_at <= news.dropped_through {
+        return Ok(false);
+    }
     news.owner_id.clone_from(&search.value.owner_id);
     if news.kept >= MOST_HITS {
-        forget_first(&search.id, news)?;
+        drop_first(&search.id, news)?;
     }
     let is_first_hit = news.kept == 0;
     news.last += 1;
     news.kept += 1;
-    let hit = StoredHit {
+    let mut hit = StoredHit {
         owner_id: search.value.owner_id.clone(),
         search_id: search.id.clone(),
-        listing_id: listing_id.to_owned(),
+        listing_id: listing.listing_id.clone(),
         number: news.last,
-        until,
+        published_at: 0,
+        until: 0,
     };
-    HITS.add(hit_id(&search.id, listing_id), hit, call.now())?;
+    hit.extend(&listing.card);
+    HITS.add(hit_id(&search.id, &listing.listing_id), hit, call.now())?;
     if news.count == 0 {
         news.due_at = search.value.due(news, call.now());
     }
     if news.count == 0 && news.due_at <= call.now() {
-        publish(call, search, news, vec![listing_id.to_owned()])?;
+        publish(call, search, news, vec![listing.listing_id.clone()])?;
     } else {
         // What waits already is tried again before it is announced.
         news.count += 1;
@@ -175,18 +179,19 @@ fn publish(
     Ok(search.notify_owner(event, &data)?)
 }
 
-/// Forgets the hit of a search that would be forgotten first. The caller saves the news.
-fn forget_first(search_id: &str, news: &mut News) -> Result<()> {
+/// Drops the hit of the listing that was published first. The caller saves the news.
+fn drop_first(search_id: &str, news: &mut News) -> Result<()> {
     if let Some(first) = HITS.find(hits_of(search_id).limit(1))?.into_documents().next() {
         HITS.delete(&first.id, Expect::Any)?;
         news.kept -= 1;
+        news.dropped_through = news.dropped_through.max(first.value.published_at);
         news.count = news.count.saturating_sub(u64::from(first.value.number > news.settled));
     }
     Ok(())
 }
 
 fn hits_of(search_id: &str) -> Query {
-    Query::new().filter(field("search_id").eq(search_id)).first("until")
+    Query::new().filter(field("search_id").eq(search_id)).first("published_at")
 }
 
 /// Forgets the hits whose time is over, some in this call and the others in calls that follow.

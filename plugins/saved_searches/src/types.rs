@@ -19,8 +19,8 @@ pub(crate) const MOST_SEARCHES: usize = 50;
 pub(crate) const NOTICE_INTERVAL: u64 = MINUTE;
 /// The maximum number of listings that an event names.
 pub(crate) const MOST_NAMED: usize = 20;
-/// The maximum number of listings that a search remembers to have found. The one that would be
-/// forgotten first makes room for another one.
+/// The maximum number of listings that a search remembers to have found. The one that was published
+/// first makes room for another one.
 pub(crate) const MOST_HITS: u32 = 500;
 /// The time after a listing's end in which it can be renewed and must not be announced again.
 pub(crate) const REMEMBERED_FOR: u64 = 90 * DAY;
@@ -37,7 +37,8 @@ pub(crate) struct Facts {
     pub(crate) search_id: String,
     /// The name that the person has given the search.
     pub(crate) name: String,
-    /// The number of listings that were found since the last event of the search and still fit.
+    /// The number of listings that were found since the last event of the search and still fit, at
+    /// most 500.
     pub(crate) count: u64,
     /// The ids of the newest of these listings, at most 20, the newest first.
     pub(crate) listing_ids: Vec<String>,
