@@ -5,8 +5,8 @@ use crate::harness::listings::{Lister, host};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The set that is checked: nobody reads it when rules are written. The environment variable
-/// `MATCHING_CORPUS` chooses another one.
+/// The set that is checked: nobody reads it when rules are written, so nothing of it is printed but the figure. The
+/// environment variable `MATCHING_CORPUS` chooses another one.
 const CHECKED: &str = "held_out";
 /// The number of places of a ranking that count.
 const TOP: usize = 10;
@@ -62,7 +62,7 @@ async fn searches_in_plain_words_find_what_people_expect() {
         let is_found = |key: &&Value| found.contains(&key.as_str().unwrap());
         let hits = expected.iter().filter(is_found).count();
         let share = hits as f64 / expected.len().min(TOP) as f64;
-        if share < 1.0 {
+        if share < 1.0 && set != CHECKED {
             println!("{share:.2} {search}: found {found:?}, expected {expected:?}");
         }
         recall += share / searches.len() as f64;
