@@ -22,6 +22,8 @@ const ENDS: &[char] = &[
     '.', ',', ';', ':', '!', '?', '\n', '(', ')', '[', ']', '|', '•', '。', '、', '·', '।', '،',
     '؛', '؟',
 ];
+/// Signs that end a sentence.
+const SENTENCE_ENDS: &[char] = &['.', ';', '!', '?', '\n', '。', '।', '؟'];
 /// The digits that are written for letters, with the Latin and the Cyrillic ones.
 const DIGITS: [(char, char, char); 7] = [
     ('0', 'o', 'о'),
@@ -47,10 +49,27 @@ pub fn flags(category: &str, text: &str) -> Vec<&'static str> {
                 continue;
             };
             let place = at..at + term.length;
-            let is_meant = term.label.starts_with("phrase")
-                || text.is_marked(&place, term.language)
-                || RARELY_MEANT_WELL.contains(&flag) && text.is_near(&place, term.language);
-            if is_meant && !text.is_fine(&place) {
+            let (kind, _) = term.label.split_once(' ').unwrap_or_default();
+            let selects = |place| {
+                text.is_marked(place, term.language)
+                    || RARELY_MEANT_WELL.contains(&flag)
+                        && text.is_near(place, term.language, &["near", "better"])
+            };
+            let is_meant = match kind {
+                "phrase" => true,
+                "years" => text.is_about_people(&place) || text.is_marked(&place, term.language),
+                "language" => {
+                    let is_better = || text.is_near(&place, term.language, &["better"]);
+                    !text.is_after(&place, "speak")
+                        && (text.is_marked(&place, term.language)
+                            || text.is_noun(&place) && is_better())
+                }
+                "colour" => text.is_noun(&place) && selects(&place),
+                "child" => !text.is_after(&place, "care") && selects(&place),
+                _ => selects(&place),
+            };
+            let is_of_things = flag == "age" && text.is_of_things(&place);
+            if is_meant && !is_of_things && !text.is_fine(&place) {
                 flags.push(flag);
             }
         }
@@ -90,11 +109,69 @@ impl<'a> Text<'a> {
         self.fine.get(place.clone()).is_some_and(|words| words.contains(&true))
     }
 
+    /// Returns whether a term that begins at a word is of one of these kinds, and not in a phrase in
+    /// which it refuses nobody.
+    fn is_kind(&self, at: usize, kinds: &[&str]) -> bool {
+        self.terms.get(at).into_iter().flatten().any(|found| {
+            let kind = found.label.split(' ').next().unwrap_or_default();
+            kinds.contains(&kind) && !self.is_waived(at, found.length)
+        })
+    }
+
+    /// Returns whether all words of a term are in phrases in which they are not meant.
+    fn is_waived(&self, at: usize, length: usize) -> bool {
+        self.fine.get(at..at + length).is_some_and(|words| words.iter().all(|is_fine| *is_fine))
+    }
+
+    /// Returns whether no noun is beside a colour, which then stands for people.
+    fn is_noun(&self, colour: &Range<usize>) -> bool {
+        let is_function = |at| self.is_kind(at, &["the", "before", "after", "better"]);
+        let ends_marker = |at: usize| {
+            (at.saturating_sub(LONGEST_MARKER)..=at).any(|first| {
+                let terms = self.terms.get(first).into_iter().flatten();
+                let mut markers = terms.filter(|found| found.label == "before");
+                markers.any(|found| first + found.length == at + 1)
+            })
+        };
+        let before = colour.start.checked_sub(1).filter(|at| self.is_one_part(*at, colour.start));
+        let after = Some(colour.end).filter(|at| self.is_one_part(colour.start, *at));
+        before.is_none_or(|at| is_function(at) || ends_marker(at)) && after.is_none_or(is_function)
+    }
+
+    /// Returns whether a word of a kind is before, in the same part of the sentence.
+    fn is_after(&self, place: &Range<usize>, kind: &str) -> bool {
+        let mut before = place.start.saturating_sub(NEAR + 1)..place.start;
+        before.any(|at| self.is_kind(at, &[kind]) && self.is_one_part(at, place.start))
+    }
+
+    /// Returns whether people are named near an age, in the same sentence.
+    fn is_about_people(&self, age: &Range<usize>) -> bool {
+        let is_named =
+            |at: &usize| self.is_kind(*at, &["person", "group", "colour", "language", "child"]);
+        let before = age.start.saturating_sub(NEAR)..age.start;
+        let after = age.end..age.end + NEAR;
+        before.filter(is_named).any(|at| self.is_one(at, age.start, SENTENCE_ENDS))
+            || after.filter(is_named).any(|at| self.is_one(age.start, at, SENTENCE_ENDS))
+    }
+
+    /// Returns whether the years are those of a building, a contract or experience.
+    fn is_of_things(&self, years: &Range<usize>) -> bool {
+        let is_thing = |at: usize| self.is_kind(at, &["thing"]);
+        let mut before = years.start.saturating_sub(2)..years.start;
+        let after = years.end + usize::from(self.is_kind(years.end, &["of"]));
+        before.any(|at| is_thing(at) && self.is_one_part(at, years.start))
+            || is_thing(after) && self.is_one_part(years.start, after)
+    }
+
     /// Returns whether words that exclude or prefer are before or after a group of people.
     fn is_marked(&self, group: &Range<usize>, language: Languages) -> bool {
         let marker = |at: usize, label: &str| {
             let terms = self.terms.get(at)?.iter();
-            let of_label = terms.filter(|found| found.label == label && found.language == language);
+            let of_label = terms.filter(|found| {
+                found.label == label
+                    && found.language == language
+                    && !self.is_waived(at, found.length)
+            });
             of_label.map(|found| at + found.length).max()
         };
         let first = group.start.saturating_sub(BETWEEN + LONGEST_MARKER);
@@ -111,10 +188,12 @@ impl<'a> Text<'a> {
     }
 
     /// Returns whether a word such as `not` is in the same part of the sentence.
-    fn is_near(&self, group: &Range<usize>, language: Languages) -> bool {
+    fn is_near(&self, group: &Range<usize>, language: Languages, labels: &[&str]) -> bool {
         let has_word = |at: &usize| {
             let terms = self.terms.get(*at).into_iter().flatten();
-            terms.into_iter().any(|found| found.label == "near" && found.language == language)
+            let mut near =
+                terms.filter(|found| labels.contains(&found.label) && found.language == language);
+            near.any(|found| !self.is_waived(*at, found.length))
         };
         let before = group.start.saturating_sub(NEAR + 1)..group.start;
         let after = group.end..=group.end + NEAR;
@@ -124,10 +203,15 @@ impl<'a> Text<'a> {
 
     /// Returns whether nothing ends the sentence, or a part of it, between two words.
     fn is_one_part(&self, first: usize, last: usize) -> bool {
+        self.is_one(first, last, ENDS)
+    }
+
+    /// Returns whether none of these signs is between two words.
+    fn is_one(&self, first: usize, last: usize, ends: &[char]) -> bool {
         let start = self.words.get(first).map(Word::end);
         let end = self.words.get(last).map(|word| word.start);
         let between = start.zip(end).and_then(|(start, end)| self.plain.get(start..end));
-        between.is_some_and(|between| !between.contains(ENDS))
+        between.is_some_and(|between| !between.contains(ends))
     }
 }
 
