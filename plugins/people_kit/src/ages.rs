@@ -13,7 +13,7 @@ const ENDS: &[char] =
 pub fn stated(text: &str) -> Vec<u64> {
     let plain = plain(text);
     let words = words(&plain);
-    let lexicon = Lexicon::parse(TERMS);
+    let lexicon = Lexicon::parse(&[TERMS]);
     let mut ages = Vec::new();
     for at in 0..words.len() {
         let is_stated = |term: &Found| match term.label {

@@ -1,12 +1,13 @@
 //! Finds what in a text seems to exclude or prefer people by a protected characteristic, or to ask
-//! for money in advance. The words of each language are in `terms.txt`.
+//! for money in advance. The words of each language are in `terms.txt`
+//! and `context.txt`.
 
 use crate::lexicon::{Found, Languages, Lexicon};
 use crate::plain::{Word, plain, words};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-const TERMS: &str = include_str!("terms.txt");
+const TERMS: [&str; 2] = [include_str!("terms.txt"), include_str!("context.txt")];
 /// How many words may be between a group of people and the words that exclude or prefer it.
 const BETWEEN: usize = 2;
 /// How many words may be between a group of people and a word such as `not`.
@@ -40,7 +41,7 @@ const DIGITS: [(char, char, char); 7] = [
 pub fn flags(category: &str, text: &str) -> Vec<&'static str> {
     static LEXICON: OnceLock<Lexicon> = OnceLock::new();
     let plain = with_letters(&plain(text));
-    let text = Text::new(&plain, LEXICON.get_or_init(|| Lexicon::parse(TERMS)));
+    let text = Text::new(&plain, LEXICON.get_or_init(|| Lexicon::parse(&TERMS)));
     let root = category.split('.').next().unwrap_or_default();
     let mut flags = Vec::new();
     for (at, terms) in text.terms.iter().enumerate() {
@@ -243,7 +244,15 @@ mod tests {
 
     #[test]
     fn the_terms_are_plain() {
-        assert_terms_are_plain(TERMS);
+        TERMS.into_iter().for_each(assert_terms_are_plain);
+    }
+
+    #[test]
+    fn the_files_have_the_same_sections() {
+        let sections = |file: &'static str| -> Vec<&str> {
+            file.lines().filter(|line| line.starts_with('[')).collect()
+        };
+        assert_eq!(sections(TERMS[0]), sections(TERMS[1]));
     }
 
     #[test]
