@@ -16,6 +16,8 @@ const NEAR: usize = 5;
 /// for example, it also mentions to say that they are no problem.
 const RARELY_MEANT_WELL: [&str; 6] =
     ["race", "religion", "national_origin", "orientation", "disability", "sex"];
+/// The characteristics for which people are cared for, and are meant if care is named before them.
+const CARED_FOR: [&str; 2] = ["age", "disability"];
 /// The most words that exclude or prefer a group.
 const LONGEST_MARKER: usize = 6;
 /// Signs that end a part of a sentence.
@@ -51,23 +53,25 @@ pub fn flags(category: &str, text: &str) -> Vec<&'static str> {
             };
             let place = at..at + term.length;
             let (kind, _) = term.label.split_once(' ').unwrap_or_default();
-            let selects = |place| {
-                text.is_marked(place, term.language)
+            let is_marked = || text.is_marked(&place, term.language);
+            let is_near = |labels| text.is_near(&place, term.language, labels);
+            let is_cared_for = text.is_after(&place, "care");
+            let selects = || {
+                is_marked()
                     || RARELY_MEANT_WELL.contains(&flag)
-                        && text.is_near(place, term.language, &["near", "better"])
+                        && !is_cared_for
+                        && is_near(&["near", "better"])
             };
             let is_meant = match kind {
                 "phrase" => true,
-                "years" => text.is_about_people(&place) || text.is_marked(&place, term.language),
+                "years" => text.is_about_people(&place) || is_marked(),
                 "language" => {
-                    let is_better = || text.is_near(&place, term.language, &["better"]);
                     !text.is_after(&place, "speak")
-                        && (text.is_marked(&place, term.language)
-                            || text.is_noun(&place) && is_better())
+                        && text.is_noun(&place)
+                        && (is_marked() || is_near(&["better"]))
                 }
-                "colour" => text.is_noun(&place) && selects(&place),
-                "child" => !text.is_after(&place, "care") && selects(&place),
-                _ => selects(&place),
+                "colour" => text.is_noun(&place) && selects(),
+                _ => !(is_cared_for && CARED_FOR.contains(&flag)) && selects(),
             };
             let is_of_things = flag == "age" && text.is_of_things(&place);
             if is_meant && !is_of_things && !text.is_fine(&place) {
@@ -124,9 +128,11 @@ impl<'a> Text<'a> {
         self.fine.get(at..at + length).is_some_and(|words| words.iter().all(|is_fine| *is_fine))
     }
 
-    /// Returns whether no noun is beside a colour, which then stands for people.
+    /// Returns whether no noun but one for people is beside a colour or a language, which then stands
+    /// for people.
     fn is_noun(&self, colour: &Range<usize>) -> bool {
-        let is_function = |at| self.is_kind(at, &["the", "before", "after", "better"]);
+        let is_function =
+            |at| self.is_kind(at, &["the", "before", "after", "better", "person", "group"]);
         let ends_marker = |at: usize| {
             (at.saturating_sub(LONGEST_MARKER)..=at).any(|first| {
                 let terms = self.terms.get(first).into_iter().flatten();
@@ -147,8 +153,7 @@ impl<'a> Text<'a> {
 
     /// Returns whether people are named near an age, in the same sentence.
     fn is_about_people(&self, age: &Range<usize>) -> bool {
-        let is_named =
-            |at: &usize| self.is_kind(*at, &["person", "group", "colour", "language", "child"]);
+        let is_named = |at: &usize| self.is_kind(*at, &["person", "group", "colour", "language"]);
         let before = age.start.saturating_sub(NEAR)..age.start;
         let after = age.end..age.end + NEAR;
         before.filter(is_named).any(|at| self.is_one(at, age.start, SENTENCE_ENDS))
