@@ -61,8 +61,10 @@ fn has_handle(text: &Text<'_>, at: usize) -> bool {
             return false;
         }
         let handle = handle(text.plain, word.start);
-        let expects_name =
-            is_named && is_joined || is_asked && is_linked || is_adjacent && place == next;
+        // `My Telegram is great` is no account, `my Telegram is ada.rents` is one.
+        let expects_name = is_joined && (is_named || is_asked && handle.contains('.'))
+            || is_asked && is_linked
+            || is_adjacent && place == next;
         let is_common = text.terms.get(place).is_none_or(|terms| !terms.is_empty());
         if is_handle(handle)
             || expects_name && !is_common && is_name(text.plain, *word, handle)
