@@ -83,7 +83,7 @@ mod tests {
             "My Telegram username is adarents",
             "My insta is ada.rents",
             "Telegram: ada_rents",
-            "write me on TikTok as adarents",
+            "find me on TikTok as adarents",
             "Message me, Discord handle: adarents",
             "mein Nutzername bei Telegram ist adawohnt",
             "Mon pseudo Instagram : adaloue",

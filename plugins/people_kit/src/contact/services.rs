@@ -46,46 +46,54 @@ fn has_handle(text: &Text<'_>, at: usize) -> bool {
     {
         return true;
     }
-    let is_asked = text.has_term(at.saturating_sub(CONTEXT)..next + CONTEXT, &["cue"]);
+    let context = at.saturating_sub(CONTEXT)..next + CONTEXT;
+    let is_sought = text.has_term(context.clone(), &["find"]);
+    let is_asked = is_sought || text.has_term(context.clone(), &["cue"]);
+    let is_theirs = is_asked || text.has_term(context, &["mine"]);
     let is_announced = text.gap(next).contains(JOINS);
-    if service.label == "service weak" && !is_asked && !is_announced {
+    if service.label == "service weak" && !is_theirs && !is_announced {
         return false;
     }
     let mut is_named = text.has_term(at.saturating_sub(NAMED)..at, &["name"]);
     let is_adjacent = (is_named || is_asked_before(text, at))
         && is_foreign(text.plain, first.start)
-        || is_asked && is_foreign(text.plain, last.end());
-    let (mut place, mut is_linked, mut is_joined) = (next, is_announced, is_announced);
+        || is_theirs && is_foreign(text.plain, last.end());
+    // Whether a word such as `as`, a colon, or a word such as `is` is before the handle.
+    let (mut place, mut is_linked, mut has_colon, mut has_verb) =
+        (next, false, is_announced, false);
     while let Some(word) = text.words.get(place).filter(|word| word.start < last.end() + WINDOW) {
         if text.gap(place).contains(BREAKS) {
             return false;
         }
         let handle = handle(text.plain, word.start);
-        // `My Telegram is great` is no account, `my Telegram is ada.rents` is one.
-        let expects_name = is_joined && (is_named || is_asked && handle.contains('.'))
-            || is_asked && is_linked
+        // `My Telegram is great` and `write me as you like` are no accounts.
+        let expects_name = has_colon && (is_named || is_asked)
+            || has_verb && (is_named || handle.contains('.'))
+            || is_linked && (is_sought || is_theirs && handle.contains('.'))
+            || is_named && place > next && is_foreign(text.plain, word.start)
             || is_adjacent && place == next;
         let is_common = text.terms.get(place).is_none_or(|terms| !terms.is_empty());
         if is_handle(handle)
             || expects_name && !is_common && is_name(text.plain, *word, handle)
-            || (is_announced || is_asked) && has_digits(handle)
+            || (is_announced || is_theirs) && has_digits(handle)
         {
             return true;
         }
         // Only words such as `is` and `my` may be between the service and the handle.
-        let Some(found) = text.term(place, &["as", "id", "name", "cue"]) else { return false };
-        is_linked |= found.label == "as";
+        let labels = ["as", "id", "name", "cue", "find", "mine"];
+        let Some(found) = text.term(place, &labels) else { return false };
+        is_linked |= text.term(place, &["as"]).is_some();
         is_named |= text.term(place, &["name"]).is_some();
+        has_verb |= is_theirs && text.term(place, &["id"]).is_some();
         place += found.length;
-        is_linked |= text.gap(place).contains(JOINS);
-        is_joined |= is_linked || is_asked && found.label == "id";
+        has_colon |= text.gap(place).contains(JOINS);
     }
     false
 }
 
 /// Returns whether a word that asks for contact is before the service.
 fn is_asked_before(text: &Text<'_>, at: usize) -> bool {
-    text.has_term(at.saturating_sub(CONTEXT)..at, &["cue"])
+    text.has_term(at.saturating_sub(CONTEXT)..at, &["cue", "find"])
 }
 
 /// Returns whether the line before a place is in a script in which a Latin word stands out.
