@@ -2,6 +2,7 @@
 
 use super::text::Text;
 use crate::plain::Word;
+use std::ops::Range;
 
 const LINKS: &str = include_str!("links.txt");
 const SERVICES: [&str; 2] = ["service", "service weak"];
@@ -46,16 +47,16 @@ fn has_handle(text: &Text<'_>, at: usize) -> bool {
     {
         return true;
     }
-    let context = at.saturating_sub(CONTEXT)..next + CONTEXT;
+    let context = sentence(text, at, next);
     let is_sought = text.has_term(context.clone(), &["find"]);
     let is_asked = is_sought || text.has_term(context.clone(), &["cue"]);
-    let is_theirs = is_asked || text.has_term(context, &["mine"]);
+    let is_theirs = is_asked || text.has_term(context.clone(), &["mine"]);
     let is_announced = text.gap(next).contains(JOINS);
     if service.label == "service weak" && !is_theirs && !is_announced {
         return false;
     }
     let mut is_named = text.has_term(at.saturating_sub(NAMED)..at, &["name"]);
-    let is_adjacent = (is_named || is_asked_before(text, at))
+    let is_adjacent = (is_named || text.has_term(context.start..at, &["cue", "find"]))
         && is_foreign(text.plain, first.start)
         || is_theirs && is_foreign(text.plain, last.end());
     // Whether a word such as `as`, a colon, or a word such as `is` is before the handle.
@@ -91,9 +92,12 @@ fn has_handle(text: &Text<'_>, at: usize) -> bool {
     false
 }
 
-/// Returns whether a word that asks for contact is before the service.
-fn is_asked_before(text: &Text<'_>, at: usize) -> bool {
-    text.has_term(at.saturating_sub(CONTEXT)..at, &["cue", "find"])
+/// Returns the words around a service that are in its sentence.
+fn sentence(text: &Text<'_>, service: usize, next: usize) -> Range<usize> {
+    let breaks = |at: &usize| text.gap(*at).contains(BREAKS);
+    let first = (service.saturating_sub(CONTEXT)..=service).rev().find(breaks);
+    let end = (next..next + CONTEXT).find(breaks);
+    first.unwrap_or(service.saturating_sub(CONTEXT))..end.unwrap_or(next + CONTEXT)
 }
 
 /// Returns whether the line before a place is in a script in which a Latin word stands out.
