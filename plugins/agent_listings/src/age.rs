@@ -60,7 +60,9 @@ pub(crate) fn ensure_publishable(
 
 /// Returns the ages that a listing states of its owner, each with its field.
 fn stated(content: &Content) -> Vec<(&'static str, u64)> {
-    let attribute = content.attributes.get("age").and_then(serde_json::Value::as_u64);
+    // The schema accepts `34.0` as an integer too.
+    let attribute = content.attributes.get("age").and_then(serde_json::Value::as_f64);
+    let attribute = attribute.and_then(|age| age.to_string().parse().ok());
     let mut stated: Vec<_> = attribute.map(|age| ("attributes/age", age)).into_iter().collect();
     for (field, text) in [("title", &content.title), ("description", &content.description)] {
         stated.extend(ages::stated(text).into_iter().map(|age| (field, age)));
@@ -131,6 +133,15 @@ mod tests {
             (None, "I look for somebody up to 29 years old.", ""),
         ] {
             assert_eq!(code(&date(age, text, "network"), Some(34)), expected, "{age:?} {text}");
+        }
+    }
+
+    #[test]
+    fn an_age_with_a_point_is_compared_too() {
+        let mut listing = date(None, "Hello.", "network");
+        for (age, expected) in [(34.0, ""), (35.0, ""), (25.0, "age_contradicted")] {
+            listing.content.attributes.insert("age".into(), json!(age));
+            assert_eq!(code(&listing, Some(34)), expected, "{age}");
         }
     }
 

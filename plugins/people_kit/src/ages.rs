@@ -13,7 +13,7 @@ const ENDS: &[char] =
 pub fn stated(text: &str) -> Vec<u64> {
     let plain = plain(text);
     let words = words(&plain);
-    let lexicon = Lexicon::parse(TERMS);
+    let lexicon = Lexicon::parse(&[TERMS]);
     let mut ages = Vec::new();
     for at in 0..words.len() {
         let is_stated = |term: &Found| match term.label {
@@ -38,7 +38,8 @@ fn is_closed(plain: &str, words: &[Word<'_>], lexicon: &Lexicon, next: usize) ->
     let end = words.get(next - 1).map_or(0, Word::end);
     let gap = plain.get(end..word.start).unwrap_or_default();
     let is_number = word.text.bytes().all(|byte| byte.is_ascii_digit());
-    gap.contains(ENDS) && !is_number || lexicon.find(words, next).any(|term| term.label == "and")
+    let has = |label| lexicon.find(words, next).any(|term| term.label == label);
+    gap.contains(ENDS) && !is_number || has("and") && !has("counted")
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ const AGES: std::ops::RangeInclusive<u16> = 10..=99;
 /// A set of languages, one bit each in the order of the sections.
 pub(crate) type Languages = u32;
 
-/// The terms of a data file, by their first word.
+/// The terms of data files, by their first word.
 pub(crate) struct Lexicon {
     whole: BTreeMap<&'static str, Vec<Term>>,
     stems: BTreeMap<&'static str, Vec<Term>>,
@@ -42,15 +42,17 @@ pub(crate) struct Found {
 }
 
 impl Lexicon {
-    /// Parses a data file.
-    pub(crate) fn parse(file: &'static str) -> Self {
+    /// Parses data files that have the same sections in the same order.
+    pub(crate) fn parse(files: &[&'static str]) -> Self {
         let mut lexicon = Self { whole: BTreeMap::new(), stems: BTreeMap::new() };
-        let mut language = 0;
-        for line in file.lines().filter(|line| !line.starts_with('#')) {
-            if line.starts_with('[') {
-                language = if language == 0 { 1 } else { language << 1 };
-            } else if let Some((label, terms)) = line.split_once(": ") {
-                terms.split(", ").for_each(|term| lexicon.add(label, language, term));
+        for file in files {
+            let mut language = 0;
+            for line in file.lines().filter(|line| !line.starts_with('#')) {
+                if line.starts_with('[') {
+                    language = if language == 0 { 1 } else { language << 1 };
+                } else if let Some((label, terms)) = line.split_once(": ") {
+                    terms.split(", ").for_each(|term| lexicon.add(label, language, term));
+                }
             }
         }
         lexicon
@@ -145,7 +147,7 @@ pub(crate) mod tests {
 
     fn found(text: &str) -> Vec<(&'static str, Languages, usize)> {
         let text = plain(text);
-        let (lexicon, words) = (Lexicon::parse(FILE), words(&text));
+        let (lexicon, words) = (Lexicon::parse(&[FILE]), words(&text));
         let all = (0..words.len()).flat_map(|at| lexicon.find(&words, at).collect::<Vec<_>>());
         all.map(|found| (found.label, found.language, found.length)).collect()
     }

@@ -66,6 +66,29 @@ mod tests {
             "ada @ example . com, ada+x@example.co.uk",
             "Ada (at) example [dot] com",
             "ada\u{ff20}example.com",
+            "ada @ example.de",
+            "ada (at) example.de",
+            "ada ät example punkt de",
+            "ada arroba ejemplo punto es",
+            "ada chez example point com",
+            "ada@yahoo",
+        ] {
+            assert!(has_contact_data(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn accounts_are_found() {
+        for text in [
+            "My Telegram username is adarents",
+            "My insta is ada.rents",
+            "Telegram: ada_rents",
+            "find me on TikTok as adarents",
+            "Message me, Discord handle: adarents",
+            "mein Nutzername bei Telegram ist adawohnt",
+            "Mon pseudo Instagram : adaloue",
+            "Пишите в телеграм adarents",
+            "加我 Telegram adarents",
         ] {
             assert!(has_contact_data(text), "{text}");
         }

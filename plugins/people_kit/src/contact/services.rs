@@ -2,6 +2,7 @@
 
 use super::text::Text;
 use crate::plain::Word;
+use std::ops::Range;
 
 const LINKS: &str = include_str!("links.txt");
 const SERVICES: [&str; 2] = ["service", "service weak"];
@@ -46,44 +47,57 @@ fn has_handle(text: &Text<'_>, at: usize) -> bool {
     {
         return true;
     }
-    let is_asked = text.has_term(at.saturating_sub(CONTEXT)..next + CONTEXT, &["cue"]);
+    let context = sentence(text, at, next);
+    let is_sought = text.has_term(context.clone(), &["find"]);
+    let is_asked = is_sought || text.has_term(context.clone(), &["cue"]);
+    let is_theirs = is_asked || text.has_term(context.clone(), &["mine"]);
     let is_announced = text.gap(next).contains(JOINS);
-    if service.label == "service weak" && !is_asked && !is_announced {
+    if service.label == "service weak" && !is_theirs && !is_announced {
         return false;
     }
     let mut is_named = text.has_term(at.saturating_sub(NAMED)..at, &["name"]);
-    let is_adjacent = (is_named || is_asked_before(text, at))
+    let is_adjacent = (is_named || text.has_term(context.start..at, &["cue", "find"]))
         && is_foreign(text.plain, first.start)
-        || is_asked && is_foreign(text.plain, last.end());
-    let (mut place, mut is_linked, mut is_joined) = (next, is_announced, is_announced);
+        || is_theirs && is_foreign(text.plain, last.end());
+    // Whether a word such as `as`, a colon, or a word such as `is` is before the handle.
+    let (mut place, mut is_linked, mut has_colon, mut has_verb) =
+        (next, false, is_announced, false);
     while let Some(word) = text.words.get(place).filter(|word| word.start < last.end() + WINDOW) {
         if text.gap(place).contains(BREAKS) {
             return false;
         }
         let handle = handle(text.plain, word.start);
-        let expects_name =
-            is_named && is_joined || is_asked && is_linked || is_adjacent && place == next;
+        // `My Telegram is great` and `write me as you like` are no accounts.
+        let expects_name = has_colon && (is_named || is_asked)
+            || has_verb && (is_named || handle.contains('.'))
+            || is_linked && (is_sought || is_theirs && handle.contains('.'))
+            || is_named && place > next && is_foreign(text.plain, word.start)
+            || is_adjacent && place == next;
         let is_common = text.terms.get(place).is_none_or(|terms| !terms.is_empty());
         if is_handle(handle)
             || expects_name && !is_common && is_name(text.plain, *word, handle)
-            || (is_announced || is_asked) && has_digits(handle)
+            || (is_announced || is_theirs) && has_digits(handle)
         {
             return true;
         }
         // Only words such as `is` and `my` may be between the service and the handle.
-        let Some(found) = text.term(place, &["as", "id", "name", "cue"]) else { return false };
-        is_linked |= found.label == "as";
+        let labels = ["as", "id", "name", "cue", "find", "mine"];
+        let Some(found) = text.term(place, &labels) else { return false };
+        is_linked |= text.term(place, &["as"]).is_some();
         is_named |= text.term(place, &["name"]).is_some();
+        has_verb |= is_theirs && text.term(place, &["id"]).is_some();
         place += found.length;
-        is_linked |= text.gap(place).contains(JOINS);
-        is_joined |= is_linked || is_asked && found.label == "id";
+        has_colon |= text.gap(place).contains(JOINS);
     }
     false
 }
 
-/// Returns whether a word that asks for contact is before the service.
-fn is_asked_before(text: &Text<'_>, at: usize) -> bool {
-    text.has_term(at.saturating_sub(CONTEXT)..at, &["cue"])
+/// Returns the words around a service that are in its sentence.
+fn sentence(text: &Text<'_>, service: usize, next: usize) -> Range<usize> {
+    let breaks = |at: &usize| text.gap(*at).contains(BREAKS);
+    let first = (service.saturating_sub(CONTEXT)..=service).rev().find(breaks);
+    let end = (next..next + CONTEXT).find(breaks);
+    first.unwrap_or(service.saturating_sub(CONTEXT))..end.unwrap_or(next + CONTEXT)
 }
 
 /// Returns whether the line before a place is in a script in which a Latin word stands out.

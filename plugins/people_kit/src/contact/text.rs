@@ -16,7 +16,7 @@ pub(super) struct Text<'a> {
 impl<'a> Text<'a> {
     pub(super) fn new(plain: &'a str) -> Self {
         static LEXICON: OnceLock<Lexicon> = OnceLock::new();
-        let lexicon = LEXICON.get_or_init(|| Lexicon::parse(TERMS));
+        let lexicon = LEXICON.get_or_init(|| Lexicon::parse(&[TERMS]));
         let words = words(plain);
         let terms = (0..words.len()).map(|at| lexicon.find(&words, at).collect()).collect();
         Self { plain, words, terms }

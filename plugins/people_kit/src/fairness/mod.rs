@@ -1,12 +1,13 @@
 //! Finds what in a text seems to exclude or prefer people by a protected characteristic, or to ask
-//! for money in advance. The words of each language are in `terms.txt`.
+//! for money in advance. The words of each language are in `terms.txt`
+//! and `context.txt`.
 
 use crate::lexicon::{Found, Languages, Lexicon};
 use crate::plain::{Word, plain, words};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-const TERMS: &str = include_str!("terms.txt");
+const TERMS: [&str; 2] = [include_str!("terms.txt"), include_str!("context.txt")];
 /// How many words may be between a group of people and the words that exclude or prefer it.
 const BETWEEN: usize = 2;
 /// How many words may be between a group of people and a word such as `not`.
@@ -15,6 +16,8 @@ const NEAR: usize = 5;
 /// for example, it also mentions to say that they are no problem.
 const RARELY_MEANT_WELL: [&str; 6] =
     ["race", "religion", "national_origin", "orientation", "disability", "sex"];
+/// The characteristics for which people are cared for, and are meant if care is named before them.
+const CARED_FOR: [&str; 2] = ["age", "disability"];
 /// The most words that exclude or prefer a group.
 const LONGEST_MARKER: usize = 6;
 /// Signs that end a part of a sentence.
@@ -22,6 +25,8 @@ const ENDS: &[char] = &[
     '.', ',', ';', ':', '!', '?', '\n', '(', ')', '[', ']', '|', '•', '。', '、', '·', '।', '،',
     '؛', '؟',
 ];
+/// Signs that end a sentence.
+const SENTENCE_ENDS: &[char] = &['.', ';', '!', '?', '\n', '。', '।', '؟'];
 /// The digits that are written for letters, with the Latin and the Cyrillic ones.
 const DIGITS: [(char, char, char); 7] = [
     ('0', 'o', 'о'),
@@ -38,7 +43,7 @@ const DIGITS: [(char, char, char); 7] = [
 pub fn flags(category: &str, text: &str) -> Vec<&'static str> {
     static LEXICON: OnceLock<Lexicon> = OnceLock::new();
     let plain = with_letters(&plain(text));
-    let text = Text::new(&plain, LEXICON.get_or_init(|| Lexicon::parse(TERMS)));
+    let text = Text::new(&plain, LEXICON.get_or_init(|| Lexicon::parse(&TERMS)));
     let root = category.split('.').next().unwrap_or_default();
     let mut flags = Vec::new();
     for (at, terms) in text.terms.iter().enumerate() {
@@ -47,10 +52,29 @@ pub fn flags(category: &str, text: &str) -> Vec<&'static str> {
                 continue;
             };
             let place = at..at + term.length;
-            let is_meant = term.label.starts_with("phrase")
-                || text.is_marked(&place, term.language)
-                || RARELY_MEANT_WELL.contains(&flag) && text.is_near(&place, term.language);
-            if is_meant && !text.is_fine(&place) {
+            let (kind, _) = term.label.split_once(' ').unwrap_or_default();
+            let is_marked = || text.is_marked(&place, term.language);
+            let is_near = |labels| text.is_near(&place, term.language, labels);
+            let is_cared_for = text.is_after(&place, "care");
+            let selects = || {
+                is_marked()
+                    || RARELY_MEANT_WELL.contains(&flag)
+                        && !is_cared_for
+                        && is_near(&["near", "better"])
+            };
+            let is_meant = match kind {
+                "phrase" => true,
+                "years" => text.is_about_people(&place) || is_marked(),
+                "language" => {
+                    !text.is_after(&place, "speak")
+                        && text.is_noun(&place)
+                        && (is_marked() || is_near(&["better"]))
+                }
+                "colour" => text.is_noun(&place) && selects(),
+                _ => !(is_cared_for && CARED_FOR.contains(&flag)) && selects(),
+            };
+            let is_of_things = flag == "age" && text.is_of_things(&place);
+            if is_meant && !is_of_things && !text.is_fine(&place) {
                 flags.push(flag);
             }
         }
@@ -90,11 +114,70 @@ impl<'a> Text<'a> {
         self.fine.get(place.clone()).is_some_and(|words| words.contains(&true))
     }
 
+    /// Returns whether a term that begins at a word is of one of these kinds, and not in a phrase in
+    /// which it refuses nobody.
+    fn is_kind(&self, at: usize, kinds: &[&str]) -> bool {
+        self.terms.get(at).into_iter().flatten().any(|found| {
+            let kind = found.label.split(' ').next().unwrap_or_default();
+            kinds.contains(&kind) && !self.is_waived(at, found.length)
+        })
+    }
+
+    /// Returns whether all words of a term are in phrases in which they are not meant.
+    fn is_waived(&self, at: usize, length: usize) -> bool {
+        self.fine.get(at..at + length).is_some_and(|words| words.iter().all(|is_fine| *is_fine))
+    }
+
+    /// Returns whether no noun but one for people is beside a colour or a language, which then stands
+    /// for people.
+    fn is_noun(&self, colour: &Range<usize>) -> bool {
+        let is_function =
+            |at| self.is_kind(at, &["the", "before", "after", "better", "person", "group"]);
+        let ends_marker = |at: usize| {
+            (at.saturating_sub(LONGEST_MARKER)..=at).any(|first| {
+                let terms = self.terms.get(first).into_iter().flatten();
+                let mut markers = terms.filter(|found| found.label == "before");
+                markers.any(|found| first + found.length == at + 1)
+            })
+        };
+        let before = colour.start.checked_sub(1).filter(|at| self.is_one_part(*at, colour.start));
+        let after = Some(colour.end).filter(|at| self.is_one_part(colour.start, *at));
+        before.is_none_or(|at| is_function(at) || ends_marker(at)) && after.is_none_or(is_function)
+    }
+
+    /// Returns whether a word of a kind is before, in the same part of the sentence.
+    fn is_after(&self, place: &Range<usize>, kind: &str) -> bool {
+        let mut before = place.start.saturating_sub(NEAR + 1)..place.start;
+        before.any(|at| self.is_kind(at, &[kind]) && self.is_one_part(at, place.start))
+    }
+
+    /// Returns whether people are named near an age, in the same sentence.
+    fn is_about_people(&self, age: &Range<usize>) -> bool {
+        let is_named = |at: &usize| self.is_kind(*at, &["person", "group", "colour", "language"]);
+        let before = age.start.saturating_sub(NEAR)..age.start;
+        let after = age.end..age.end + NEAR;
+        before.filter(is_named).any(|at| self.is_one(at, age.start, SENTENCE_ENDS))
+            || after.filter(is_named).any(|at| self.is_one(age.start, at, SENTENCE_ENDS))
+    }
+
+    /// Returns whether the years are those of a building, a contract or experience.
+    fn is_of_things(&self, years: &Range<usize>) -> bool {
+        let is_thing = |at: usize| self.is_kind(at, &["thing"]);
+        let mut before = years.start.saturating_sub(2)..years.start;
+        let after = years.end + usize::from(self.is_kind(years.end, &["of"]));
+        before.any(|at| is_thing(at) && self.is_one_part(at, years.start))
+            || is_thing(after) && self.is_one_part(years.start, after)
+    }
+
     /// Returns whether words that exclude or prefer are before or after a group of people.
     fn is_marked(&self, group: &Range<usize>, language: Languages) -> bool {
         let marker = |at: usize, label: &str| {
             let terms = self.terms.get(at)?.iter();
-            let of_label = terms.filter(|found| found.label == label && found.language == language);
+            let of_label = terms.filter(|found| {
+                found.label == label
+                    && found.language == language
+                    && !self.is_waived(at, found.length)
+            });
             of_label.map(|found| at + found.length).max()
         };
         let first = group.start.saturating_sub(BETWEEN + LONGEST_MARKER);
@@ -111,10 +194,12 @@ impl<'a> Text<'a> {
     }
 
     /// Returns whether a word such as `not` is in the same part of the sentence.
-    fn is_near(&self, group: &Range<usize>, language: Languages) -> bool {
+    fn is_near(&self, group: &Range<usize>, language: Languages, labels: &[&str]) -> bool {
         let has_word = |at: &usize| {
             let terms = self.terms.get(*at).into_iter().flatten();
-            terms.into_iter().any(|found| found.label == "near" && found.language == language)
+            let mut near =
+                terms.filter(|found| labels.contains(&found.label) && found.language == language);
+            near.any(|found| !self.is_waived(*at, found.length))
         };
         let before = group.start.saturating_sub(NEAR + 1)..group.start;
         let after = group.end..=group.end + NEAR;
@@ -124,10 +209,15 @@ impl<'a> Text<'a> {
 
     /// Returns whether nothing ends the sentence, or a part of it, between two words.
     fn is_one_part(&self, first: usize, last: usize) -> bool {
+        self.is_one(first, last, ENDS)
+    }
+
+    /// Returns whether none of these signs is between two words.
+    fn is_one(&self, first: usize, last: usize, ends: &[char]) -> bool {
         let start = self.words.get(first).map(Word::end);
         let end = self.words.get(last).map(|word| word.start);
         let between = start.zip(end).and_then(|(start, end)| self.plain.get(start..end));
-        between.is_some_and(|between| !between.contains(ENDS))
+        between.is_some_and(|between| !between.contains(ends))
     }
 }
 
@@ -154,12 +244,20 @@ fn with_letters(plain: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attempts::{Shares, innocent_listings, measure};
+    use crate::attempts::{Shares, assert_lets_through, innocent_listings, measure};
     use crate::lexicon::tests::assert_terms_are_plain;
 
     #[test]
     fn the_terms_are_plain() {
-        assert_terms_are_plain(TERMS);
+        TERMS.into_iter().for_each(assert_terms_are_plain);
+    }
+
+    #[test]
+    fn the_files_have_the_same_sections() {
+        let sections = |file: &'static str| -> Vec<&str> {
+            file.lines().filter(|line| line.starts_with('[')).collect()
+        };
+        assert_eq!(sections(TERMS[0]), sections(TERMS[1]));
     }
 
     #[test]
@@ -170,6 +268,11 @@ mod tests {
             measure(corpus, limits, |text| !flags(&text.category, &text.text).is_empty());
         assert!(held_out.recall >= 90.0 && held_out.false_alarms <= 5.0, "{held_out}");
         assert!(fresh.recall >= 40.0 && fresh.false_alarms <= 5.0, "{fresh}");
+    }
+
+    #[test]
+    fn honest_texts_are_let_through() {
+        assert_lets_through(|category, text| !flags(category, text).is_empty());
     }
 
     #[test]
@@ -188,6 +291,13 @@ mod tests {
             ("work.job.sales", "Males only", vec!["sex"]),
             ("work.job", "for young and energetic people", vec!["age"]),
             ("social.friend", "send gift cards", vec!["advance_fee"]),
+            ("home.let", "No black, no white tenants", vec!["race"]),
+            ("home.let", "Nada de negros, por favor", vec!["race"]),
+            ("home.let", "Pas de Noirs", vec!["race"]),
+            ("work.job", "Nur deutsche Bewerber", vec!["national_origin"]),
+            ("work.job", "Solo español", vec!["national_origin"]),
+            ("work.job", "Nanny, women only", vec!["sex"]),
+            ("work.job", "Candidats de moins de 30 ans", vec!["age"]),
             ("home.let", "No pets. Foreigners are welcome.", vec![]),
             ("home.let", "No pets, children are fine", vec![]),
             ("home.let", "Children welcome. Near a church. Families too.", vec![]),
