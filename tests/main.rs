@@ -138,6 +138,7 @@ mod cases {
     mod roles;
     mod sandbox;
     mod saved_searches;
+    mod saved_searches_kills;
     mod search_relevance;
     mod sign_in_agents;
     mod signal_verification;

@@ -2,7 +2,7 @@
 
 use crate::{documents::*, refusals::*, types::*};
 use listing_search::SearchError;
-use portolan_sdk::prelude::*;
+use portolan_sdk::{prelude::*, to_value};
 use serde_json::{Map, Value};
 
 pub(crate) const SEARCH_LISTINGS: Invocation<Search, Found> =
@@ -36,7 +36,9 @@ pub(crate) fn preview(call: &Call, input: Preview) -> Result<Answer<PreviewList>
     };
     let next = match base {
         "" => Next::action("agent_listings", "search"),
-        _ => Next::action(CAPABILITY, "create"),
+        _ => Next::action(CAPABILITY, "create")
+            .field("query", to_value(&conditions))
+            .ask("name", "What should the saved search be called?"),
     };
     // Sorted by time, a search finds only listings with all words.
     let search = Search { conditions, sort: "newest", limit: input.limit + OWN };
