@@ -2,7 +2,7 @@
 
 use crate::{
     document::pairs,
-    language::{Detected, detect},
+    language::{Detected, Language, detect},
     tokens::{Token, cut, folded, tokens},
 };
 use std::collections::BTreeSet;
@@ -36,11 +36,19 @@ pub fn words(text: &str) -> Vec<Word> {
         // Hiragana are mostly endings and particles.
         Token::Run { script, .. } => *script == Script::Hiragana,
     };
+    let is_name = is_name(text, detected);
     let (stop, content): (Vec<_>, Vec<_>) =
-        groups.iter().partition(|group| group.iter().all(is_stop_word));
+        groups.iter().partition(|group| !is_name && group.iter().all(is_stop_word));
     let chosen = if content.is_empty() { stop } else { content };
     let words: BTreeSet<Word> = chosen.into_iter().map(|group| word(group, detected)).collect();
     words.into_iter().collect()
+}
+
+/// Returns whether a query may be a name, such as "Uma Thurman", whose words are stop words in some language. English
+/// titles and German nouns begin with capital letters too.
+fn is_name(text: &str, detected: Detected) -> bool {
+    !matches!(detected.language, Language::English | Language::German)
+        && text.split_whitespace().all(|word| word.starts_with(char::is_uppercase))
 }
 
 /// Returns the tokens of a query, those that are alternatives together.
@@ -131,6 +139,13 @@ mod tests {
         assert_eq!(words("to be or not to be").len(), 4);
         assert_eq!(words("the flat").len(), 1);
         assert!(words(" 😀 \"*\" --- ").is_empty());
+    }
+
+    #[test]
+    fn names_keep_words_that_are_stop_words_elsewhere() {
+        assert_eq!(found("Cleo Hartsong", "Uma Hartsong"), (1, 2));
+        assert_eq!(found("casas", "uma casa"), (1, 1));
+        assert_eq!(found("Wohnung", "Eine Wohnung"), (1, 1));
     }
 
     #[test]
