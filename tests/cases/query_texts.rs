@@ -90,7 +90,7 @@ async fn any_text_is_a_query_or_is_refused() {
             let mut body = json!({ "action": action, "limit": 3 });
             body[field] = json!(text);
             let reply = agent.call(capability, body).await;
-            let code = reply.body["code"].as_str().unwrap_or_default();
+            let code = reply.body["error_code"].as_str().unwrap_or_default();
             let is_refused =
                 reply.status == 400 && ["query_empty", "validation_failed"].contains(&code);
             assert!(reply.status == 200 || is_refused, "{capability} {text:?}: {}", reply.text);
