@@ -135,20 +135,21 @@ async fn a_listing_is_announced_once() {
     }
     host.advance(40 * DAY).await;
     assert_eq!(bea.call_on("renew", &listing).await.status, 200);
-    assert_eq!(ada.announced_names().await, ["Rooms"], "changed, resumed, and published again");
+    // The inbox no longer has the first event.
+    assert!(ada.announced().await.is_empty(), "changed, resumed, and published again");
 
     let first = bea.create_listing(json!({ "publish": false })).await;
-    assert_eq!(ada.announced_names().await.len(), 1, "a draft is not announced");
+    assert!(ada.announced().await.is_empty(), "a draft is not announced");
     bea.call_on("publish", &first).await;
     host.wait_until_settled().await;
     let others = [bea.publish_room().await, bea.publish_room().await];
     let announced = ada.announced().await;
-    assert_eq!(announced[1].1["listing_ids"], json!([first]));
-    assert_eq!(announced.len(), 2, "what follows within a minute waits");
+    assert_eq!(announced[0].1["listing_ids"], json!([first]));
+    assert_eq!(announced.len(), 1, "what follows within a minute waits");
     host.advance(MINUTE).await;
     let announced = ada.announced().await;
-    assert_eq!(announced[2].1["listing_ids"], json!([others[1], others[0]]));
-    assert_eq!((announced.len(), &announced[2].1["count"]), (3, &json!(2)));
+    assert_eq!(announced[1].1["listing_ids"], json!([others[1], others[0]]));
+    assert_eq!((announced.len(), &announced[1].1["count"]), (2, &json!(2)));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -312,7 +313,7 @@ async fn what_a_search_cannot_have_is_refused() {
     for (query, code) in [
         (json!({}), "validation_failed"),
         (json!({ "sort": "newest" }), "validation_failed"),
-        (json!({ "q": "?!" }), "validation_failed"),
+        (json!({ "q": "?!" }), "query_empty"),
         (json!({ "category": "nowhere" }), "category_unknown"),
         (
             json!({ "category": "home.let", "filters": { "wings": { "eq": 1 } } }),
