@@ -1,8 +1,11 @@
 //! Hosts are killed while they publish listings and try them against saved searches: each alert comes, and comes once.
 
 use crate::harness::{
-    Agent, Host, Options, PATIENCE, Process, component_sets::LISTINGS, database::Database,
-    inbox::Reader, listings::room,
+    Agent, Host, Options, PATIENCE, Process,
+    component_sets::LISTINGS,
+    database::Database,
+    inbox::Reader,
+    listings::{Lister, room},
 };
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use serde_json::{Value, json};
@@ -44,7 +47,8 @@ async fn alerts(host: &Host, token: &str) -> BTreeMap<String, Vec<Value>> {
 async fn no_alert_is_lost_or_comes_twice_when_the_host_is_killed() {
     let options = Options::with(&[&LISTINGS[..], &["saved_searches"]].concat());
     let mut host = Process::start(options.configuration("public_url = \"http://alerts.test\"\n"));
-    let (seeker, lister) = (host.claimed_agent().await.token, host.claimed_agent().await.token);
+    let seeker = Lister::new(&host).await.agent().token.clone();
+    let lister = Lister::new(&host).await.agent().token.clone();
     let mut random = StdRng::seed_from_u64(1);
     let mut expected = BTreeMap::new();
     for kill in 0..kills() {
@@ -75,12 +79,12 @@ async fn no_alert_is_lost_or_comes_twice_when_the_host_is_killed() {
             }
         }
         expected.insert(name, vec![json!([listing_id])]);
-        // Withdrawn, so that the person does not reach the limit of listings.
         let started = Instant::now();
         while alerts(&host, &seeker).await.len() < expected.len() {
             assert!(started.elapsed() < 3 * PATIENCE, "the alert about {listing_id} is lost");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
+        // Otherwise the person would reach the limit of listings.
         let withdraw = json!({ "action": "withdraw", "listing_id": listing_id });
         agent(&host, &lister).result("agent_listings", withdraw).await;
     }
