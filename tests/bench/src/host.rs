@@ -117,6 +117,7 @@ impl BenchHost {
         let mut config = Config::load(&folder.path().join("portolan.toml"), &flags)?;
         config.limits = limits.clone();
         config.rate_limits = rate_limits;
+        config.test_mode = true;
         if let Some(database) = database {
             config.database_url = database;
         }
