@@ -92,7 +92,7 @@ async fn measure_database(
         let (mut first, mut last, mut alerts) = (Vec::new(), Vec::new(), 0);
         for round in 0..effort.rounds.min(5) {
             eprintln!("saved searches on {name}: {what}, round {round}");
-            let alerted = publish(host, hits, &mut publisher, &kind, round).await?;
+            let alerted = publish(host, hits, &mut publisher, &kind, 2 * round).await?;
             alerts = alerted.count;
             first.push(alerted.first_ms);
             last.push(alerted.last_ms);
