@@ -269,8 +269,12 @@ impl Market {
         listing["first_published_at"] = json!(published_at);
         card["lat"] = json!(lat);
         card["lng"] = json!(lng);
-        card["indexed"]["pay_low"] = json!(min);
-        card["indexed"]["pay_high"] = json!(min + 500);
+        let (low, high) = (json!(12 * min), json!(12 * (min + 500)));
+        let amounts =
+            [("pay_low", &low), ("pay_from", &low), ("pay_high", &high), ("pay_to", &high)];
+        for (name, amount) in amounts {
+            card["indexed"][name] = amount.clone();
+        }
         Ok((listing, card))
     }
 }
