@@ -12,7 +12,8 @@ pub(crate) struct Plan<'f> {
     /// In the order of [`RecordType::ALL`].
     pub(crate) types: Vec<RecordType>,
     pub(crate) sort: Sort,
-    /// Those that fit, if the filters are about organisations and other types are searched.
+    /// The organisations to which the records must belong; `None` if no filter is about organisations or only
+    /// organisations are searched.
     pub(crate) organisations: Option<Organisations>,
 }
 

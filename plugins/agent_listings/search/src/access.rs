@@ -1,4 +1,4 @@
-//! Who may see a listing.
+//! Access to listings: minimum ages, visibility, and listings that are withheld from everybody but the owner.
 
 use crate::cards::Card;
 use crate::refusals::{Result, SearchError};

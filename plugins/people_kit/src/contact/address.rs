@@ -5,11 +5,11 @@ use super::text::Text;
 /// Domains under which people have their addresses.
 const DOMAINS: &str = "com net org info biz edu gov io co me app dev ai xyz online site de at ch eu \
     es fr pt br it ru su ua by kz uk us ca au in cn hk tw jp mx ar cl pe sa ae eg ma mail";
-/// Those of them that are common words.
+/// The domains that are common words too. They do not count after a spelled-out `at`.
 const COMMON: &str = "in it at me us es no au ma sa ai io site";
 /// Words before `dot com` in sentences about other things.
 const ARTICLES: &str = "the a this that our its";
-/// How many words the host before the last part may have.
+/// The maximum number of words before the last part of a host name.
 const MOST_PARTS: usize = 3;
 
 pub(super) fn has_email(text: &Text<'_>) -> bool {

@@ -12,8 +12,8 @@ use crate::plain::plain;
 use portolan_names::is_invisible;
 use text::Text;
 
-/// So many invisible characters between digits are a disguise.
-const MOST_HIDDEN: usize = 4;
+/// The number of places with invisible characters between two digits from which a text counts as a disguised number.
+const DISGUISED_FROM: usize = 4;
 
 /// Returns whether the text contains an e-mail address, a phone number, or an account of a messenger.
 pub fn has_contact_data(text: &str) -> bool {
@@ -39,7 +39,7 @@ fn has_hidden_number(text: &str) -> bool {
         hidden += usize::from(is_apart && before.is_numeric() && letter.is_numeric());
         (before, is_apart) = (letter, false);
     }
-    hidden >= MOST_HIDDEN
+    hidden >= DISGUISED_FROM
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ fn a_digest_does_not_depend_on_the_newest_listings() {
     for number in 0..FOUND {
         world = world.answer(CARDS_OF, found([listing(number)]));
     }
-    // Whoever calls gets the cards that are still there.
+    // From now on, `agent_listings` returns only the cards of the listings that still exist.
     let mut world = world.answer(CARDS_OF, found((1..=STILL_THERE).map(listing)));
     for _ in 0..FOUND {
         arrive(&mut world);
