@@ -9,6 +9,10 @@
 /// the number is approximate, because whole blocks are ranked.
 pub(crate) const RANKED: u64 = 1_000;
 
+/// The maximum number of documents that are ranked of those with a part of the words: the newest that have the
+/// most of them.
+pub(crate) const RANKED_PARTIAL: u64 = 500;
+
 /// Documents with a part of the words are searched among this many of the newest documents.
 pub(crate) const NEWEST: u64 = 1 << 16;
 

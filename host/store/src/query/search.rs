@@ -115,7 +115,7 @@ impl<'a> Search<'a> {
         let (mut rows, mut is_cut) = (Vec::new(), false);
         for part in select.search_parts(query, after) {
             let statement = select.documents(query, &part, written, after, limit);
-            if !matches!(part, SearchPart::Partial) {
+            if !matches!(part, SearchPart::Partial { .. }) {
                 rows.clear();
             }
             let size = |row: &Row| row.body.as_ref().map_or(0, String::len);

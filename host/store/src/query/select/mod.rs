@@ -19,6 +19,9 @@ use sea_query::{Alias, Cond, Expr, ExprTrait as _, IntoTableRef as _, JoinType, 
 /// A region of more bands than this is searched as one range of bands, in which the index does not find the
 /// longitudes.
 const MAX_LISTED_BANDS: i64 = 400;
+/// The documents with a part of more words than this are found by counting the words of each, because an
+/// expression of all combinations would be too long.
+const MAX_COMBINED: usize = 6;
 /// The nearest documents are searched in a small circle first, and then in wider ones.
 const MIN_RADIUS_M: f64 = 250.0;
 const RADIUS_FACTOR: f64 = 4.0;
@@ -40,7 +43,9 @@ impl<'a> Select<'a> {
     ) -> SelectStatement {
         let mut found = SelectStatement::new();
         match part {
-            SearchPart::Partial => self.add_partial(&mut found, query, written),
+            SearchPart::Partial { fewest, most } => {
+                self.add_partial(&mut found, query, (*fewest, *most), written);
+            }
             _ => {
                 self.add_tables(&mut found, query);
                 self.add_conditions(&mut found, query, part, written);
@@ -108,9 +113,12 @@ impl<'a> Select<'a> {
             _ => None,
         };
         let first = query.order.first().map(|order| (&order.by, order.direction));
-        let is_partial = query.finds_partial() && reached.is_some_and(|relevance| relevance < 0.0);
-        if is_partial {
-            return vec![SearchPart::Partial];
+        if let Some(relevance) = reached.filter(|relevance| *relevance < 0.0)
+            && query.finds_partial()
+        {
+            // The relevance is from `-missing` to `1 - missing`.
+            let missing = relevance.abs().ceil() as usize;
+            return partial_parts(query, query.words.len().saturating_sub(missing));
         }
         let mut parts = Vec::new();
         match (first, query.near, self.backend) {
@@ -134,7 +142,7 @@ impl<'a> Select<'a> {
         }
         parts.push(SearchPart::All);
         if query.finds_partial() {
-            parts.push(SearchPart::Partial);
+            parts.extend(partial_parts(query, query.words.len() - 1));
         }
         parts
     }
@@ -178,7 +186,7 @@ impl<'a> Select<'a> {
         }
         let near = match part {
             SearchPart::Within(circle) => Some(*circle),
-            SearchPart::Ranked | SearchPart::All | SearchPart::Partial => query.near,
+            SearchPart::Ranked | SearchPart::All | SearchPart::Partial { .. } => query.near,
         };
         self.add_filters(statement, query, near, written);
     }
@@ -280,6 +288,19 @@ impl<'a> Select<'a> {
             cond.add(column("x", "longitude").between(*range.start(), *range.end()))
         });
         statement.cond_where(between);
+    }
+}
+
+/// Returns the parts of the documents that have at most `most` of the words. With few words there is one part
+/// for each number of words, so that the first ones fill the page.
+fn partial_parts(query: &Query, most: usize) -> Vec<SearchPart> {
+    let fewest = query.fewest_words();
+    match query.words.len() > MAX_COMBINED {
+        true => vec![SearchPart::Partial { fewest, most }],
+        false => (fewest..=most)
+            .rev()
+            .map(|count| SearchPart::Partial { fewest: count, most: count })
+            .collect(),
     }
 }
 

@@ -10,8 +10,11 @@ pub(crate) enum SearchPart {
     /// The documents that are ranked: those written last.
     Ranked,
     All,
-    /// Documents that have a part of the words, among the newest of the collection.
-    Partial,
+    /// Documents that have at least `fewest` and at most `most` of the words, among the newest of the collection.
+    Partial {
+        fewest: usize,
+        most: usize,
+    },
 }
 
 /// A builder of statements over the tables of one layout. `x` is the table of keys, or the documents of a

@@ -2,7 +2,7 @@
 
 use super::super::{
     Query,
-    recent::{self, NEWEST, RANKED, RecentBlocks},
+    recent::{self, NEWEST, RANKED_PARTIAL, RecentBlocks},
 };
 use super::parts::{SearchPart, Select, column};
 use crate::connection::Backend;
@@ -46,37 +46,18 @@ impl Select<'_> {
         &self,
         statement: &mut SelectStatement,
         query: &Query,
+        (fewest, most): (usize, usize),
         written: &[String],
     ) {
         let mut partial = SelectStatement::new();
-        let has = match self.backend {
-            Backend::Sqlite(_) => {
-                partial.from_subquery(self.counted_words(query), Alias::new("counted"));
-                partial.cross_join(self.table().into_table_ref().alias(Alias::new("x")));
-                partial.and_where(column("x", "seq").eq(column("counted", "seq")));
-                column("counted", "has")
-            }
-            Backend::Postgres(_) => {
-                partial.from_as(self.table(), Alias::new("x"));
-                partial.and_where(word_condition(&self.any_of(&query.words), self.newest));
-                let has_word = |word: &Word| {
-                    let count = "CAST(x.words @@ CAST($1 AS tsquery) AS INTEGER)";
-                    Expr::cust_with_values(count, [self.all_of(slice::from_ref(word))])
-                };
-                let has = query.words.iter().map(has_word).reduce(Expr::add);
-                let has = has.unwrap_or_else(|| Expr::value(0));
-                partial.and_where(
-                    has.clone().between(query.fewest_words() as i64, all_but_one(query)),
-                );
-                has
-            }
+        let has = match fewest == most {
+            true => self.add_combinations(&mut partial, query, most),
+            false => self.add_counted(&mut partial, query, fewest, most),
         };
         self.add_filters(&mut partial, query, query.near, written);
         partial.expr_as(column("x", "seq"), "seq");
-        partial.expr_as(has.clone(), "has");
-        partial.order_by_expr(has, Order::Desc);
-        partial.order_by_expr(column("x", "seq"), Order::Desc);
-        partial.limit(RANKED);
+        partial.expr_as(has, "has");
+        partial.limit(RANKED_PARTIAL);
         let table = self.table().into_table_ref().alias(Alias::new("x"));
         match self.backend {
             // `CROSS JOIN` fixes the order of the tables: `bm25` reads its statistics once for all documents.
@@ -102,30 +83,97 @@ impl Select<'_> {
         statement.and_where(column("x", "seq").eq(column("partial", "seq")));
     }
 
-    /// Selects the positions of the newest documents that have a part of the words, on SQLite.
+    /// Selects the newest documents that have exactly so many of the words, through the index of words. Returns
+    /// the number as an expression.
+    fn add_combinations(&self, partial: &mut SelectStatement, query: &Query, count: usize) -> Expr {
+        let exactly = self.exactly(&query.words, count);
+        match self.backend {
+            Backend::Sqlite(_) => {
+                let words = self.word_table();
+                partial.from(Alias::new(&words));
+                partial.cross_join(self.table().into_table_ref().alias(Alias::new("x")));
+                partial.and_where(self.matches(exactly));
+                partial.and_where(self.is_new());
+                partial.and_where(column("x", "seq").eq(column(&words, "rowid")));
+                partial.order_by((Alias::new(words), Alias::new("rowid")), Order::Desc);
+            }
+            Backend::Postgres(_) => {
+                partial.from_as(self.table(), Alias::new("x"));
+                partial.and_where(word_condition(&exactly, self.newest));
+                partial.order_by_expr(column("x", "seq"), Order::Desc);
+            }
+        }
+        Expr::value(count as i64)
+    }
+
+    /// Selects the documents that have from `fewest` to `most` of the words, those with the most words first and
+    /// then the newest, by counting. Returns the number as an expression.
+    fn add_counted(
+        &self,
+        partial: &mut SelectStatement,
+        query: &Query,
+        fewest: usize,
+        most: usize,
+    ) -> Expr {
+        let (fewest, most) = (fewest as i64, most as i64);
+        match self.backend {
+            Backend::Sqlite(_) => {
+                let mut counted = self.counted_words(query);
+                let count = Expr::cust("count(*)");
+                counted.and_having(count.clone().between(fewest, most));
+                counted.order_by_expr(count, Order::Desc);
+                counted.order_by((Alias::new("rows"), Alias::new("seq")), Order::Desc);
+                // With a limit, SQLite keeps the order of the subquery, and filters only as many as it needs.
+                counted.limit(NEWEST);
+                partial.from_subquery(counted, Alias::new("counted"));
+                partial.cross_join(self.table().into_table_ref().alias(Alias::new("x")));
+                partial.and_where(column("x", "seq").eq(column("counted", "seq")));
+                column("counted", "has")
+            }
+            Backend::Postgres(_) => {
+                partial.from_as(self.table(), Alias::new("x"));
+                partial.and_where(word_condition(&self.any_of(&query.words), self.newest));
+                let has_word = |word: &Word| {
+                    let count = "CAST(x.words @@ CAST($1 AS tsquery) AS INTEGER)";
+                    Expr::cust_with_values(count, [self.all_of(slice::from_ref(word))])
+                };
+                let has = query.words.iter().map(has_word).reduce(Expr::add);
+                let has = has.unwrap_or_else(|| Expr::value(0));
+                partial.and_where(has.clone().between(fewest, most));
+                partial.order_by_expr(has.clone(), Order::Desc);
+                partial.order_by_expr(column("x", "seq"), Order::Desc);
+                has
+            }
+        }
+    }
+
+    /// Selects the positions of the newest documents with their number of words, on SQLite.
     fn counted_words(&self, query: &Query) -> SelectStatement {
         let words = self.word_table();
-        let is_new = format!("rowid > (SELECT max(seq) - {NEWEST} FROM {})", self.layout.table());
         let mut rows = query.words.iter().map(|word| {
             let mut rows = SelectStatement::new();
             rows.expr_as(column(&words, "rowid"), "seq");
             rows.from(Alias::new(&words));
             rows.and_where(self.has_all(slice::from_ref(word)));
-            rows.and_where(Expr::cust(is_new.clone()));
+            rows.and_where(self.is_new());
             rows
         });
         let mut all = rows.next().unwrap_or_default();
         for rows in rows {
             all.union(UnionType::All, rows);
         }
-        let count = Expr::cust("count(*)");
         let mut counted = SelectStatement::new();
         counted.expr_as(column("rows", "seq"), "seq");
-        counted.expr_as(count.clone(), "has");
+        counted.expr_as(Expr::cust("count(*)"), "has");
         counted.from_subquery(all, Alias::new("rows"));
         counted.group_by_col((Alias::new("rows"), Alias::new("seq")));
-        counted.and_having(count.between(query.fewest_words() as i64, all_but_one(query)));
         counted
+    }
+
+    /// Returns the condition that a row of the table of words is of one of the newest documents, on SQLite.
+    fn is_new(&self) -> Expr {
+        let (words, table) = (self.word_table(), self.layout.table());
+        Expr::cust(format!("\"{words}\".rowid > (SELECT max(seq) - {NEWEST} FROM {table})"))
     }
 
     /// Returns the name of the table of words, on SQLite.
@@ -179,7 +227,7 @@ impl Select<'_> {
         if query.words.is_empty() {
             return None;
         }
-        let is_partial = matches!(part, SearchPart::Partial);
+        let is_partial = matches!(part, SearchPart::Partial { .. });
         let score = match self.backend {
             Backend::Sqlite(_) => Expr::cust(format!("-\"{}\".rank", self.word_table())),
             Backend::Postgres(_) => {
@@ -224,17 +272,35 @@ impl Select<'_> {
         join(words.iter().map(|word| syntax.word(word)), syntax.or)
     }
 
-    fn syntax(&self) -> Syntax {
-        match self.backend {
-            Backend::Sqlite(_) => Syntax { quote: '"', and: " AND ", or: " OR " },
-            Backend::Postgres(_) => Syntax { quote: '\'', and: " & ", or: " | " },
+    /// Returns the expression for documents that have exactly so many of the words, fewer than all.
+    fn exactly(&self, words: &[Word], count: usize) -> String {
+        let without = [self.at_least(words, count), self.at_least(words, count + 1)];
+        join(without.into_iter(), self.syntax().without)
+    }
+
+    /// Returns the expression for documents that have at least so many of the words: the first one and one fewer
+    /// of the others, or as many of the others.
+    fn at_least(&self, words: &[Word], count: usize) -> String {
+        let syntax = self.syntax();
+        match words.split_first() {
+            Some((first, others)) if count <= others.len() => {
+                let first = syntax.word(first);
+                let with_first = match count {
+                    0 | 1 => first,
+                    _ => join([first, self.at_least(others, count - 1)].into_iter(), syntax.and),
+                };
+                join([with_first, self.at_least(others, count)].into_iter(), syntax.or)
+            }
+            _ => self.all_of(words),
         }
     }
-}
 
-/// Returns the highest number of words that are not all words.
-fn all_but_one(query: &Query) -> i64 {
-    query.words.len() as i64 - 1
+    fn syntax(&self) -> Syntax {
+        match self.backend {
+            Backend::Sqlite(_) => Syntax { quote: '"', and: " AND ", or: " OR ", without: " NOT " },
+            Backend::Postgres(_) => Syntax { quote: '\'', and: " & ", or: " | ", without: " & !" },
+        }
+    }
 }
 
 /// Returns the condition that a document fits an expression and is in the recent blocks, if some are given. For
@@ -253,6 +319,8 @@ struct Syntax {
     quote: char,
     and: &'static str,
     or: &'static str,
+    /// And not.
+    without: &'static str,
 }
 
 impl Syntax {
