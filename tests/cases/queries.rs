@@ -25,6 +25,7 @@ use std::{
 on_both! {
     filters_orders_and_cursors_agree_with_the_model
     texts_and_places_are_found
+    documents_with_some_of_the_words_agree_with_the_model
     only_the_newest_of_very_many_full_text_hits_are_ranked
     cursors_are_valid_for_their_own_query_only
     a_document_found_by_an_unchecked_query_may_change
@@ -235,6 +236,56 @@ async fn texts_and_places_are_found(opened: Opened) {
     let metres: Vec<_> = page.hits.iter().map(|hit| hit.distance_m.unwrap().round()).collect();
     assert_eq!(metres[0], 0.0);
     assert!((metres[1] - 13_430.0).abs() < 50.0, "{metres:?}");
+}
+
+async fn documents_with_some_of_the_words_agree_with_the_model(opened: Opened) {
+    const WORDS: [&str; 9] =
+        ["boat", "chart", "compass", "lamp", "anchor", "sail", "rudder", "mast", "keel"];
+    let mut random = StdRng::seed_from_u64(8);
+    let things = declare(&opened, &["kind"]).await;
+    let documents: BTreeMap<String, Value> = (0..120)
+        .map(|number| {
+            let words: Vec<&str> = WORDS.into_iter().filter(|_| random.random_bool(0.4)).collect();
+            let kind = if number % 3 == 0 { "a" } else { "b" };
+            (format!("t{number:03}"), json!({ "body": words.join(" "), "kind": kind }))
+        })
+        .collect();
+    let (committed, own): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        documents.clone().into_iter().partition(|(id, _)| !id.ends_with('7'));
+    let mut first = unit(&opened);
+    put(&mut first, &things, &committed).await;
+    commit(first).await;
+    let mut asking = unit(&opened);
+    put(&mut asking, &things, &own).await;
+    let order = [("relevance", Direction::Descending)];
+    // The last queries have too many words for an expression of all combinations.
+    for count in 1..=WORDS.len() {
+        let sought: Vec<&str> = WORDS.sample(&mut random, count).copied().collect();
+        let alternatives = random.random_bool(0.5);
+        let terms = sought.iter().map(|word| match alternatives {
+            true => format!("{word}|whale"),
+            false => (*word).to_owned(),
+        });
+        let text = terms.collect::<Vec<_>>().join(" ");
+        let has = |document: &Value| {
+            let body = document["body"].as_str().unwrap();
+            sought.iter().filter(|word| body.contains(**word)).count()
+        };
+        let expected = documents.iter().filter(|(_, document)| document["kind"] == "b");
+        let expected: BTreeMap<&str, usize> = expected
+            .map(|(id, document)| (id.as_str(), has(document)))
+            .filter(|(_, has)| *has >= count.div_ceil(4))
+            .collect();
+        let request =
+            Request { filter: Some(&filter), text: Some(&text), order: &order, limit: 5, ..PLAIN };
+        let found = pages(&mut asking, &things, request).await;
+        let numbers: Vec<Option<usize>> =
+            found.iter().map(|id| expected.get(id.as_str()).copied()).collect();
+        assert!(numbers.iter().all(Option::is_some), "{text}: {found:?}");
+        assert!(numbers.is_sorted_by(|one, other| one >= other), "{text}: {numbers:?}");
+        let ids: BTreeSet<&str> = found.iter().map(String::as_str).collect();
+        assert_eq!((ids.len(), found.len()), (expected.len(), expected.len()), "{text}");
+    }
 }
 
 async fn cursors_are_valid_for_their_own_query_only(opened: Opened) {
