@@ -60,7 +60,7 @@ enum Command {
         #[arg(long)]
         full: bool,
     },
-    /// Build the command in release mode, and make packages of it for pip and npm
+    /// Build the command with link-time optimisation, and make packages of it for pip and npm
     Package(package::Package),
     /// Write the software bill of materials of the command, as CycloneDX JSON
     Sbom(sbom::Sbom),
@@ -176,13 +176,18 @@ fn bench(quick: bool, parts: &[String]) -> Result<()> {
     }
     postgres::install()?;
     debian::install_nginx()?;
-    print_progress("building the benchmarks in release mode");
-    cargo(&["build", "--release", "--workspace", "--bin", "portolan", "--bin", "portolan-bench"])?;
+    print_progress(
+        "building the benchmarks with link-time optimisation, as packages are; the first time takes about 20 minutes on two cores",
+    );
+    let binaries = ["--bin", "portolan", "--bin", "portolan-bench"];
+    cargo(&[&["build", "--profile", run::DIST, "--workspace"], binaries.as_slice()].concat())?;
     let target = run::target_folder()?;
     let mut arguments = vec![target.join("bench.json").display().to_string()];
     if quick {
         arguments.push("--quick".to_owned());
     }
     arguments.extend(measured.into_iter().cloned());
-    run::run(std::process::Command::new(target.join("release/portolan-bench")).args(&arguments))
+    run::run(
+        std::process::Command::new(target.join(run::DIST).join("portolan-bench")).args(&arguments),
+    )
 }

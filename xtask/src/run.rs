@@ -10,6 +10,9 @@ use std::{
 /// The space that must be free in memory before the tests write there. They write about 300 MiB.
 const MEMORY_MIB: u64 = 4096;
 
+/// The profile of what is packaged and measured, and the name of its folder.
+pub(crate) const DIST: &str = "dist";
+
 #[expect(clippy::print_stderr, reason = "this command reports its progress")]
 pub(crate) fn print_progress(text: &str) {
     eprintln!("==> {text}");

@@ -12,7 +12,7 @@ mod wheel;
 
 use crate::{
     packages,
-    run::{cargo_command, ensure_target, print_progress, run, target_folder, workspace},
+    run::{DIST, cargo_command, ensure_target, print_progress, run, target_folder, workspace},
 };
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
@@ -33,7 +33,7 @@ pub(crate) struct Package {
     /// The machines that the packages are for
     #[arg(long, value_enum, default_value_t = Machine::X86_64)]
     machine: Machine,
-    /// Pack this program instead of building the command in release mode
+    /// Pack this program instead of building the command
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
     /// The folder for the packages
@@ -98,24 +98,26 @@ impl Package {
     }
 }
 
-/// Builds the command in release mode for machines with the C library `GLIBC` or a newer one, and
+/// Builds the command with the profile for packages, for machines with the C library `GLIBC` or a newer one, and
 /// returns its file.
 fn build(machine: Machine) -> Result<PathBuf> {
     packages::install("the linker for older systems", "xtask/packaging", "packaging")?;
     let target = format!("{}-unknown-linux-gnu", machine.name());
     ensure_target(&target)?;
-    print_progress("building the command in release mode; this takes about 8 minutes on two cores");
+    print_progress(
+        "building the command with link-time optimisation; this takes about 20 minutes on two cores",
+    );
     let folder = target_folder()?;
     let programs = folder.join("packaging/python");
     let searched = env::var_os("PATH").unwrap_or_default();
     let path = [programs.join("bin")].into_iter().chain(env::split_paths(&searched));
     let versioned = format!("{target}.{GLIBC}");
-    let arguments = ["zigbuild", "--release", "--locked", "--package", NAME, "--bin", NAME];
+    let arguments = ["zigbuild", "--profile", DIST, "--locked", "--package", NAME, "--bin", NAME];
     let mut cargo = cargo_command(&arguments);
     cargo.args(["--target", &versioned]).env("PATH", env::join_paths(path)?);
     cargo.env("CARGO_ZIGBUILD_ZIG_PATH", programs.join("ziglang/zig"));
     run(&mut cargo)?;
-    let binary = folder.join(target).join("release").join(NAME);
+    let binary = folder.join(target).join(DIST).join(NAME);
     fs::metadata(&binary).with_context(|| format!("{} was not built", binary.display()))?;
     Ok(binary)
 }
