@@ -48,6 +48,7 @@ mod cases {
     mod conversations_blocked;
     mod conversations_lists;
     mod conversations_members;
+    mod counterparts;
     mod deliveries;
     mod descriptor_conformance;
     mod due_work;

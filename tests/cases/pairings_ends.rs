@@ -130,12 +130,12 @@ async fn a_connected_pairing_outlives_its_listings() {
     let waiting = other.propose(&landlord).await;
     landlord.lister.call_on("mark_filled", &landlord.listing).await;
     other.wait_for_state(&waiting, "expired").await;
-    assert_eq!(other.wait_for_events(1).await[0]["data"]["reason"], "listing_inactive");
-    assert_eq!(seeker.get(&pairing).await["state"], "connected");
+    assert_eq!(other.wait_for_events(1).await[0]["data"]["reason"], "listing_filled");
     assert_eq!(
-        event_types(&seeker.wait_for_events(0).await),
-        ["pairing.replied", "pairing.connected"]
+        event_types(&seeker.wait_for_events(3).await),
+        ["pairing.replied", "pairing.connected", "pairing.listing_ended"]
     );
+    assert_eq!(seeker.get(&pairing).await["state"], "connected");
 }
 
 #[tokio::test(flavor = "multi_thread")]

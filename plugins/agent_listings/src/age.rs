@@ -85,6 +85,7 @@ mod tests {
             owner_id: OWNER.into(),
             display_name: None,
             active: true,
+            has_agent: true,
             contact_policy: ContactPolicy::AnyoneMatching,
             age_at_least,
             declined_categories: Vec::new(),

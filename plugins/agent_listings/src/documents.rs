@@ -62,7 +62,7 @@ pub(crate) struct Listing {
     pub(crate) first_published_at: Option<u64>,
     pub(crate) times_published: u32,
     pub(crate) valid_through: Option<u64>,
-    /// When it was filled or removed, or has expired.
+    /// When it was filled, withdrawn or removed, or has expired.
     pub(crate) ended_at: Option<u64>,
     pub(crate) active_since: Option<u64>,
     /// The milliseconds for which it was active before the current period.

@@ -5,7 +5,7 @@ use listing_search::{CardsQuery, FoundCards, RANKS, StoredCard, level_of};
 use people_kit::listings::{
     FittingPage, FittingQuery, Profile, Profiles, ProfilesQuery, is_withheld,
 };
-use people_kit::people::{self, ContactPolicy};
+use people_kit::people;
 use people_kit::relations;
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
@@ -70,8 +70,7 @@ fn add_people(profiles: &mut [Profile]) -> Result<()> {
         let owner = people.get(&profile.owner_id);
         let adult = owner.filter(|_| profile.min_age > 0);
         profile.age_at_least = adult.and_then(|owner| owner.age_at_least);
-        profile.unreachable = owner
-            .is_some_and(|owner| !owner.active || owner.contact_policy == ContactPolicy::Paused);
+        profile.unreachable = owner.is_some_and(|owner| !owner.is_findable());
     }
     Ok(())
 }
@@ -102,11 +101,12 @@ fn profile_of_card(card: Stored<Card>) -> Profile {
         state: State::Active.name().to_owned(),
         age_at_least: None,
         unreachable: false,
+        ended_at: None,
     })
 }
 
 fn profile_of_listing(listing: Stored<Listing>) -> Profile {
-    let state = listing.value.state.name().to_owned();
+    let (state, ended_at) = (listing.value.state.name().to_owned(), listing.value.ended_at);
     let card = Stored::new(listing.id, listing.value.card(), listing.updated_at);
-    Profile { state, ..profile_of_card(card) }
+    Profile { state, ended_at, ..profile_of_card(card) }
 }

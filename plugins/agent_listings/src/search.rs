@@ -156,10 +156,11 @@ impl Viewer<'_> {
                 let card = &hit.document.value;
                 let owner = &card.owner_id;
                 let is_withheld = is_withheld(card, self.people.get(owner));
-                let is_inactive = self.people.get(owner).is_some_and(|person| !person.active);
+                let person = self.people.get(owner);
+                let is_away = person.is_some_and(|person| !person.is_findable());
                 Ok(match self.owner_id {
                     Some(viewer) if viewer == owner => true,
-                    _ if is_withheld || is_inactive || hidden.contains(owner) => false,
+                    _ if is_withheld || is_away || hidden.contains(owner) => false,
                     Some(viewer) if card.visibility == Visibility::Network => {
                         self.checks += 1;
                         self.checks <= MOST_CHECKS && can_view(&hit.document.id, viewer)?
@@ -168,5 +169,53 @@ impl Viewer<'_> {
                 })
             })
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::AgentListings;
+    use listing_search::indexed;
+    use people_kit::taxonomy::Keys;
+    use portolan_sdk::test;
+
+    const LISTER: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X4";
+    const LISTING: &str = "lst_01JZX8Q4M2N6P7R8S9T0V1W2X4";
+
+    fn card() -> Card {
+        let card = json!({
+            "owner_id": LISTER, "category": "home.let.room", "label": "Room", "indexed": {},
+            "side": "offer", "title": "Quiet room", "excerpt": "With a desk.", "terms": "room",
+            "attributes": {}, "remote": false, "visibility": "public", "min_age": 0,
+            "published_at": 1, "valid_through": 2, "facts": [], "criteria": {},
+            "counterpart": "home.rent.room", "counterpart_side": "demand",
+        });
+        let mut card: Card = serde_json::from_value(card).unwrap();
+        card.indexed = indexed(&card.category, &Keys::default(), None);
+        card
+    }
+
+    #[test]
+    fn listings_of_people_who_are_away_or_take_no_contact_are_not_found() {
+        for (active, contact_policy, is_found) in [
+            (true, "anyone_matching", true),
+            (true, "network", true),
+            (true, "paused", false),
+            (false, "anyone_matching", false),
+        ] {
+            let person = json!({
+                "owner_id": LISTER, "active": active, "contact_policy": contact_policy,
+            });
+            let mut world = test::world()
+                .of::<AgentListings>()
+                .anonymous()
+                .answer(people::PEOPLE, json!({ "people": [person] }))
+                .answer(relations::HIDDEN, json!({ "owner_ids": [] }))
+                .document(CARDS, LISTING, &card());
+            let found = world.call("search", &json!({})).unwrap();
+            let count = found["items"].as_array().map(Vec::len);
+            assert_eq!(count, Some(usize::from(is_found)), "{active} {contact_policy}");
+        }
     }
 }

@@ -73,7 +73,9 @@ pub(crate) fn enter(
         value.active_since.get_or_insert(now);
     }
     value.ended_at = match to {
-        State::Filled | State::Expired | State::Removed => Some(value.ended_at.unwrap_or(now)),
+        State::Filled | State::Withdrawn | State::Expired | State::Removed => {
+            Some(value.ended_at.unwrap_or(now))
+        }
         _ => None,
     };
     value.state = to;

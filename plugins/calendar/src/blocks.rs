@@ -1,6 +1,7 @@
 //! Blocks: times that people set aside.
 
 use crate::{
+    busy,
     documents::*,
     limits::{LONGEST_BLOCK, MOST_BLOCKS},
     refusals::*,
@@ -46,7 +47,8 @@ impl Moment {
     }
 }
 
-pub(crate) fn add(call: &Call, input: AddBlock) -> Result<BlockView> {
+/// Adds a block. The next step lists the events from its first occurrence on.
+pub(crate) fn add(call: &Call, input: AddBlock) -> Result<Answer<BlockView>> {
     let owner_id = call.require_owner()?;
     let zone = match &input.time_zone {
         Some(name) => Zone::named(name),
@@ -62,7 +64,8 @@ pub(crate) fn add(call: &Call, input: AddBlock) -> Result<BlockView> {
     let change = Change::of(owner_id)?;
     let stored = BLOCKS.add(call.new_id("blk"), block, call.now())?;
     change.save(1, 0)?;
-    Ok(view(&stored))
+    let begins = busy::text(stored.value.begins);
+    Ok(Answer::new(view(&stored)).next(list().field("start", begins)))
 }
 
 /// Parses the block, or reports what is wrong with it.

@@ -46,6 +46,7 @@ fn add_blocks(owner_id: &str, range: Span, found: &mut Vec<(String, Event)>) -> 
                 all_day, tentative, rrule;
                 kind: EventKind::Block,
                 id: stored.id.clone(),
+                block_id: Some(stored.id.clone()),
                 start: busy::text(one.start),
                 end: busy::text(one.end),
                 title: block.label.clone(),
@@ -71,6 +72,7 @@ fn add_meetings(owner_id: &str, range: Span, found: &mut Vec<(String, Event)>) -
         let event = Event {
             kind,
             id: stored.id.clone(),
+            block_id: None,
             start: busy::text(reservation.begins),
             end: busy::text(reservation.ends),
             all_day: false,

@@ -103,7 +103,7 @@ impl CalendarCapability {
         "label": "Lunch",
     }))]
     fn add_block(call: &Call, input: AddBlock) -> Result<Answer<BlockView>, CalendarError> {
-        Ok(Answer::new(blocks::add(call, input)?).next(list()))
+        blocks::add(call, input)
     }
 
     /// Remove a block with all its occurrences.

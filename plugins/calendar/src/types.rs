@@ -275,6 +275,8 @@ pub(crate) struct Event {
     pub(crate) kind: EventKind,
     /// The block's id, or the reference of the reservation.
     pub(crate) id: String,
+    /// The id of a block, which `remove_block` takes.
+    pub(crate) block_id: Option<String>,
     /// The start (RFC 3339).
     pub(crate) start: String,
     pub(crate) end: String,

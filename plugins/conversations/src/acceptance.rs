@@ -24,6 +24,8 @@ const ROUND: u32 = 10;
 /// The people who accept messages from one person.
 pub(crate) struct Acceptance {
     accepting: BTreeSet<String>,
+    /// Those of them who have an agent.
+    reachable: BTreeSet<String>,
     /// Whether the person themself is deactivated or suspended.
     is_withdrawn: bool,
 }
@@ -41,16 +43,28 @@ impl Acceptance {
             .map(|member| member.owner_id.as_str())
             .collect();
         let others: Vec<&str> = others.into_iter().collect();
-        let (mut accepting, mut is_withdrawn) = (BTreeSet::new(), false);
+        let (mut accepting, mut reachable) = (BTreeSet::new(), BTreeSet::new());
+        let mut is_withdrawn = false;
         for chunk in others.chunks(CHUNK) {
             let mut people = people::people(chunk.iter().copied().chain([viewer]))?;
             is_withdrawn = people.remove(viewer).is_some_and(|person| !person.active);
             let hidden = relations::hidden(Some(viewer), chunk.iter().copied())?;
-            let owner_ids =
-                people.into_values().filter(accepts_messages).map(|person| person.owner_id);
-            accepting.extend(owner_ids.filter(|owner_id| !hidden.contains(owner_id)));
+            let people = people.into_values().filter(accepts_messages);
+            for person in people.filter(|person| !hidden.contains(&person.owner_id)) {
+                if person.has_agent {
+                    reachable.insert(person.owner_id.clone());
+                }
+                accepting.insert(person.owner_id);
+            }
         }
-        Ok(Self { accepting, is_withdrawn })
+        Ok(Self { accepting, reachable, is_withdrawn })
+    }
+
+    /// Returns whether all others in a thread get what the person sends.
+    pub(crate) fn is_reachable(&self, thread: &Thread, viewer: &str) -> bool {
+        let is_open =
+            matches!(self.state(thread, viewer), ThreadState::Open | ThreadState::Archived);
+        is_open && thread.others(viewer).all(|other| self.reachable.contains(&other.owner_id))
     }
 
     /// Returns the state of a thread as the person sees it.

@@ -13,6 +13,9 @@ mod threads;
 mod types;
 mod views;
 
+#[cfg(test)]
+mod tests;
+
 use documents::{MESSAGES, Place, SEATS, THREADS, Thread};
 use people_kit::threads::{self as api, End, Open, Opened, Post, Posted, ThreadQuery};
 use portolan_sdk::prelude::*;
@@ -83,6 +86,10 @@ impl Conversations {
     }
 
     /// Write a message.
+    ///
+    /// If `counterpart_reachable` of the answer is false, somebody in the conversation has no agent
+    /// at present: the message is stored, and they find it when they are back. The pairing's event
+    /// `pairing.counterpart_changed` tells when that is.
     #[action(access = write, emits = [WRITTEN], example = json!({
             "thread_id": THREAD_ID, "text": "Would Thursday at six suit you?",
             "client_msg_id": "m-1", "intent": "question",

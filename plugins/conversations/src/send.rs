@@ -19,7 +19,7 @@ pub(crate) fn send(call: &Call, input: Send) -> Result<MessageView> {
     let owner_id = call.require_owner()?;
     let agent_id = Some(call.require_agent()?.agent_id.clone());
     let (thread, message) = write(call, &Author { owner_id, agent_id }, input, "send")?;
-    views::message(call.now(), owner_id, &thread, message)
+    views::sent(call.now(), owner_id, &thread, message)
 }
 
 pub(crate) fn post(call: &Call, input: Post) -> Result<Posted> {

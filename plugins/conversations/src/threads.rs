@@ -77,10 +77,16 @@ fn close_and_notify(call: &Call, thread: &mut Stored<Thread>, reason: &str) -> R
     mark_closed(thread, reason)?;
     thread.save()?;
     acceptance::write_relations(thread)?;
-    let (thread_id, reason) = (thread.id.clone(), Some(reason.to_owned()));
-    let more = Facts { thread_id, reason, ..Facts::default() };
+    let more = Facts {
+        thread_id: thread.id.clone(),
+        reason: Some(reason.to_owned()),
+        pairing_id: Some(thread.value.pairing_id.clone()),
+        ..Facts::default()
+    };
     let data = Data::new(call, thread.resource(), "A conversation is closed.", more);
     let data = data.next(crate::refusals::get(&thread.id));
+    // A muted conversation has no event for a person, and its pairing ends with it all the same.
+    thread.publish(CLOSED, Audience::Capabilities, &data)?;
     let others = thread.value.others(call.owner_id().unwrap_or_default());
     notices::notify(call, CLOSED, thread, others.map(|other| other.owner_id.as_str()), &data)
 }

@@ -44,6 +44,8 @@ pub(crate) struct Facts {
     pub(crate) membership: Option<Membership>,
     /// Why the conversation is closed.
     pub(crate) reason: Option<String>,
+    /// The pairing of a conversation that is closed.
+    pub(crate) pairing_id: Option<String>,
 }
 
 /// The part of `pairing.contact_exchanged` that is read.

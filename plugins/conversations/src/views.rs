@@ -34,6 +34,9 @@ pub(crate) struct ThreadView {
     pub(crate) archived: bool,
     /// Whether its messages may contain e-mail addresses and phone numbers.
     pub(crate) takes_contact_data: bool,
+    /// Whether everybody else in it gets what you send: false while somebody has no agent, while the
+    /// conversation is frozen, and after it is closed.
+    pub(crate) counterpart_reachable: bool,
     /// Why it was closed.
     pub(crate) close_reason: Option<String>,
     /// When it was created (RFC 3339).
@@ -80,6 +83,9 @@ pub(crate) struct MessageView {
     pub(crate) edited_at: Option<String>,
     /// Why it was removed; only for its sender.
     pub(crate) reason: Option<String>,
+    /// Whether everybody else in the conversation has an agent that gets the message; only in the
+    /// answer of `send`. If false, the message is stored and waits.
+    pub(crate) counterpart_reachable: Option<bool>,
 }
 
 #[output]
@@ -147,6 +153,8 @@ struct ThreadContext<'a> {
     thread: &'a Stored<Thread>,
     /// The state as the person sees it.
     state: ThreadState,
+    /// Whether everybody else gets what the person sends.
+    is_reachable: bool,
     /// The seats of all members, keyed by the ids of the seats.
     seats: &'a BTreeMap<String, Seat>,
 }
@@ -168,7 +176,8 @@ pub(crate) fn threads(now: u64, me: &str, threads: &[Stored<Thread>]) -> Result<
         found.map(|message| (message.value.thread_id.clone(), message)).collect();
     let view = |thread: &Stored<Thread>| {
         let state = reach.state(&thread.value, me);
-        let scene = ThreadContext { now, me, thread, state, seats: &seats };
+        let is_reachable = reach.is_reachable(&thread.value, me);
+        let scene = ThreadContext { now, me, thread, state, is_reachable, seats: &seats };
         scene.view(last.get(&thread.id))
     };
     Ok(threads.iter().map(view).collect())
@@ -185,11 +194,13 @@ pub(crate) fn messages(
     thread: &Stored<Thread>,
     messages: Vec<Stored<Message>>,
 ) -> Result<Vec<MessageView>> {
-    let state = Acceptance::load(me, [&thread.value])?.state(&thread.value, me);
+    let reach = Acceptance::load(me, [&thread.value])?;
+    let state = reach.state(&thread.value, me);
+    let is_reachable = reach.is_reachable(&thread.value, me);
     let joined = thread.value.joined().map(|member| member.owner_id.as_str());
     let found = seats(&thread.id, joined)?.into_iter();
     let seats = found.map(|seat| (seat.id, seat.value)).collect();
-    let scene = ThreadContext { now, me, thread, state, seats: &seats };
+    let scene = ThreadContext { now, me, thread, state, is_reachable, seats: &seats };
     Ok(messages.iter().map(|message| scene.message(message)).collect())
 }
 
@@ -201,6 +212,19 @@ pub(crate) fn message(
 ) -> Result<MessageView> {
     let view = messages(now, me, thread, vec![message])?.pop();
     view.ok_or_else(Message::not_found)
+}
+
+/// Returns a message that was just sent, with whether the others get it.
+pub(crate) fn sent(
+    now: u64,
+    me: &str,
+    thread: &Stored<Thread>,
+    message: Stored<Message>,
+) -> Result<MessageView> {
+    let reach = Acceptance::load(me, [&thread.value])?;
+    let view = self::message(now, me, thread, message)?;
+    let counterpart_reachable = Some(reach.is_reachable(&thread.value, me));
+    Ok(MessageView { counterpart_reachable, ..view })
 }
 
 impl ThreadContext<'_> {
@@ -230,6 +254,7 @@ impl ThreadContext<'_> {
             muted_until: None,
             archived: false,
             takes_contact_data: value.allows_contact_data(),
+            counterpart_reachable: self.is_reachable,
             created_at: rfc3339(*created_at),
             active_at: rfc3339(value.active_at),
         });
@@ -297,6 +322,7 @@ impl ThreadContext<'_> {
             created_at: rfc3339(value.sent_at),
             edited_at: value.edited_at.map(rfc3339),
             reason: value.reason.clone().filter(|_| own),
+            counterpart_reachable: None,
         })
     }
 

@@ -24,5 +24,5 @@ pub use extraction::extract_values;
 pub use highlights::highlights;
 pub use lines::{Line, Lines, lines, required_facts, value_of};
 pub use rounding::round_values;
-pub use search::{expand_query, index_words};
+pub use search::{concept_names, expand_query, index_words, languages};
 pub use tables::{Category, category};

@@ -71,9 +71,22 @@ pub fn expand_query(query: &str) -> String {
     expanded + query.get(end..).unwrap_or_default()
 }
 
+/// Returns the names of the concepts of a query, which are English words, in whichever language the query is.
+pub fn concept_names(query: &str) -> String {
+    let mut names = BTreeSet::new();
+    let latin = replace_pieces(query, |_, found| {
+        names.extend(found.iter().copied().map(str::to_owned));
+        " ".to_owned()
+    });
+    for part in parts(&latin, &languages(&latin)) {
+        names.extend(part.concepts.iter().copied().map(str::to_owned));
+    }
+    names.into_iter().collect::<Vec<_>>().join(" ").replace('_', " ")
+}
+
 /// Returns the languages that a query may be in: those of which it has the most stop words. A query is short, so
 /// there are often several.
-pub(crate) fn languages(query: &str) -> Vec<Language> {
+pub fn languages(query: &str) -> Vec<Language> {
     let forms = words::forms(query);
     let stop_words = LANGUAGES
         .map(|language| forms.iter().filter(|(_, form)| language.is_stop_word(form)).count());

@@ -1,6 +1,7 @@
 //! Turns the files in `taxonomy/` into the static tables that the capability reads.
 
 mod attributes;
+mod directions;
 mod index;
 mod source;
 mod tables;
@@ -30,9 +31,11 @@ fn main() -> Result<()> {
     };
     let files = ROOTS.into_iter().chain(["shared"]).map(read_attributes);
     let schemas = attributes::schemas(files.collect::<Result<_>>()?)?;
-    let tables = format!("{}{}", tables::nodes(&nodes, &schemas)?, index::postings(&nodes));
+    let directions = toml::from_str(&read("directions")?).context("taxonomy/directions.toml")?;
+    let tables =
+        [tables::nodes(&nodes, &schemas)?, index::postings(&nodes), directions::table(&directions)];
     let out = env::var("OUT_DIR").context("OUT_DIR is set by cargo")?;
-    fs::write(Path::new(&out).join("tables.rs"), tables).context("writing the tables")
+    fs::write(Path::new(&out).join("tables.rs"), tables.concat()).context("writing the tables")
 }
 
 fn read(name: &str) -> Result<String> {

@@ -4,6 +4,7 @@ mod attributes;
 mod check;
 mod criteria;
 mod crosswalk;
+mod directions;
 mod keys;
 mod messages;
 mod narrow;

@@ -79,8 +79,8 @@ pub(crate) struct SuggestInput {
     /// What the person said or what the listing will say, in plain words.
     #[schemars(length(min = 1, max = 4000))]
     pub(crate) text: String,
-    /// Whether the person has something (`offer`) or looks for it (`demand`), if you know. It
-    /// improves the answer considerably.
+    /// Whether the person has something (`offer`) or looks for it (`demand`), if you know. Without
+    /// it, phrases such as `looking for` and `to let` decide which side comes first.
     pub(crate) side: Option<Side>,
     /// The maximum number of suggestions to return.
     #[serde(default = "number::<5>")]
@@ -94,7 +94,8 @@ pub(crate) struct Suggestion {
     pub(crate) label: &'static str,
     /// The score: higher is better; comparable within one answer only.
     pub(crate) score: f64,
-    /// The words of the text that match the category.
+    /// The words of the text that match the category; for a text in another language than English,
+    /// what they mean.
     pub(crate) matched_terms: Vec<String>,
 }
 
@@ -120,7 +121,8 @@ pub(crate) struct Fields {
     /// The category and side of the listings that the criteria are about.
     pub(crate) counterpart: &'static str,
     pub(crate) counterpart_side: Side,
-    /// JSON Schema (2020-12) of the listing's `attributes`, with an example.
+    /// JSON Schema (2020-12) of the listing's `attributes`, with an example. A field with
+    /// `x-not-above` is at most the field that it names, a date at the latest on that day.
     pub(crate) attributes: Map<String, Value>,
     /// The fields that the listing's `criteria`, and filters of a search for its counterparts, can
     /// use.

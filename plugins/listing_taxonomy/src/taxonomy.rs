@@ -61,6 +61,19 @@ pub(crate) struct Policy {
     pub(crate) never_public: bool,
 }
 
+/// Phrases that decide for a side below a category: what people say who have something, or look for
+/// it.
+#[derive(Debug)]
+pub(crate) struct Direction {
+    /// A top-level category.
+    pub(crate) below: &'static str,
+    pub(crate) side: Side,
+    /// Phrases of whole words.
+    pub(crate) words: &'static [&'static str],
+    /// Phrases of a language without spaces.
+    pub(crate) parts: &'static [&'static str],
+}
+
 /// Another classification.
 #[choice]
 pub(crate) enum Scheme {

@@ -34,6 +34,26 @@ fn object(
             None => violations.push(violation(&join(pointer, name), "additionalProperties", false)),
         }
     }
+    for (name, value) in given {
+        let keywords = properties.and_then(|properties| properties.get(name));
+        let other = keywords.and_then(|keywords| keywords.get(NOT_ABOVE)?.as_str());
+        if other.is_some_and(|other| given.get(other).is_some_and(|other| is_above(value, other))) {
+            violations.push(violation(&join(pointer, name), NOT_ABOVE, other));
+        }
+    }
+}
+
+/// The keyword of a field that is not above another one, which it names: an amount not above the
+/// whole, a first day not after the last one.
+const NOT_ABOVE: &str = "x-not-above";
+
+/// Returns whether a number or a date is above another one. Values of other types are not.
+fn is_above(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => one.as_f64() > other.as_f64(),
+        (Value::String(one), Value::String(other)) => one > other,
+        _ => false,
+    }
 }
 
 fn value(

@@ -16,6 +16,9 @@ pub(crate) fn preview(call: &Call, input: Preview) -> Result<Answer<PreviewList>
             return Err(Refusal::validation("/listing_draft", "required", expected).into());
         }
     };
+    if mine.min_age > 0 && viewer_id.is_none() {
+        return Err(MatchingError::AgeRestricted { min_age: mine.min_age, has_owner: false });
+    }
     let search =
         CandidateSearch { mine: &mine, criteria: &mine.criteria, viewer_id, now, exact: false };
     let mut fits: Vec<_> = search.initial()?.fits.into_values().collect();
@@ -77,6 +80,7 @@ fn draft_profile(call: &Call, draft: Draft) -> Result<Profile> {
         gist: checked.gist,
         age_at_least: None,
         unreachable: false,
+        ended_at: None,
         facts: checked.keys.facts,
         criteria: draft.criteria,
         place: draft.place.as_ref().map(people_kit::listings::Place::public),
@@ -84,4 +88,36 @@ fn draft_profile(call: &Call, draft: Draft) -> Result<Profile> {
         compensation: draft.compensation,
         published_at: call.now(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MatchingSessions;
+    use portolan_sdk::test;
+
+    #[test]
+    fn a_preview_with_a_minimum_age_leads_an_anonymous_agent_to_the_claim() {
+        let checked = json!({
+            "attributes": {},
+            "category": {
+                "label": "Dates", "synonyms": [], "schema_org_type": "Person",
+                "counterpart": "social.date", "counterpart_side": "demand",
+            },
+            "policy": {
+                "min_age": 18, "prohibited_criteria": [], "default_ttl_days": 30,
+                "proposal_cost": 2, "min_radius_km": null, "default_visibility": "network",
+            },
+            "keys": { "facts": [], "ranks": [] },
+        });
+        let mut world =
+            test::world().of::<MatchingSessions>().anonymous().answer(taxonomy::CHECK, checked);
+        let draft = json!({
+            "category": "social.date", "side": "demand", "title": "Coffee", "attributes": {},
+        });
+        let refusal = world.call("preview", &json!({ "listing_draft": draft })).unwrap_err();
+        assert_eq!(refusal.code, "age_restricted");
+        let next = portolan_sdk::to_value(&refusal.next);
+        assert_eq!(next["capability"], "svc.phone-binding", "{next}");
+    }
 }

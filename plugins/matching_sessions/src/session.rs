@@ -24,7 +24,7 @@ pub(crate) fn own_listing(owner_id: &str, listing_id: &str) -> Result<Profile> {
         return Err(MatchingError::ListingNotActive { listing_id: listing.listing_id });
     }
     if !listing.is_of_age() {
-        return Err(MatchingError::AgeRestricted { min_age: listing.min_age });
+        return Err(MatchingError::AgeRestricted { min_age: listing.min_age, has_owner: true });
     }
     Ok(listing)
 }

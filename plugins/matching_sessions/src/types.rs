@@ -303,10 +303,11 @@ pub(crate) enum MatchingError {
     /// reached it.
     #[refusal(
         forbidden,
+        retryable,
         conflict_detail = json!({ "kind": "policy", "policy": "min_age", "min_age": min_age }),
-        next = Next::action("owners", "me")
+        next = if has_owner { Next::action("owners", "me") } else { Next::claim().then_retry() }
     )]
-    AgeRestricted { min_age: u8 },
+    AgeRestricted { min_age: u8, has_owner: bool },
     /// The listing has as many open sessions as allowed: close one first.
     #[refusal(
         conflict,

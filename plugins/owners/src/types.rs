@@ -191,7 +191,7 @@ pub(crate) struct CorrectBirthYear {
 #[input(Default)]
 pub(crate) struct SetPreferences {
     /// Who may propose something: anyone whose listing fits, only people the person is connected
-    /// with, or nobody for now.
+    /// with, or nobody for now. For nobody, searches do not find the person's listings.
     pub(crate) contact_policy: Option<ContactPolicy>,
     /// The hours in which the person is not to be disturbed; null for none.
     pub(crate) quiet_hours: Option<Option<QuietHours>>,

@@ -44,8 +44,10 @@ pub(crate) fn hold(pairing_id: &str, pairing: &mut Pairing) -> Result<()> {
 }
 
 /// Spends or refunds the held credits, depending on the state of the pairing.
-pub(crate) fn settle(pairing: &mut Pairing, by: By) -> Result<()> {
-    let Some(ending) = ending(pairing.state, by, pairing.was_seen()) else { return Ok(()) };
+pub(crate) fn settle(pairing: &mut Pairing, by: By, now: u64) -> Result<()> {
+    let is_free = pairing.state == State::Withdrawn && pairing.is_withdrawal_free(now);
+    let costs = pairing.was_seen() && !is_free;
+    let Some(ending) = ending(pairing.state, by, costs) else { return Ok(()) };
     let Some(hold_id) = pairing.hold_id.take() else { return Ok(()) };
     match ending {
         Ending::Spent => CAPTURE.call(&json!({ "hold_id": hold_id }))?,
@@ -64,9 +66,10 @@ enum Ending {
 }
 
 /// Returns what happens to the credits; `None` while the proposal waits. Credits pay for the
-/// recipient's attention, so they are spent even if the proposer ends a proposal that was read.
-fn ending(state: State, by: By, seen: bool) -> Option<Ending> {
-    let is_taken_back = by == By::Proposer && seen;
+/// recipient's attention, so they are spent even if the proposer ends a proposal that was read,
+/// unless the listing to which it was made has changed meanwhile: `costs` is whether neither holds.
+fn ending(state: State, by: By, costs: bool) -> Option<Ending> {
+    let is_taken_back = by == By::Proposer && costs;
     match state {
         State::Proposed | State::Clarifying => None,
         State::Declined => Some(Ending::Spent),
@@ -86,7 +89,7 @@ mod tests {
 
     #[test]
     fn credits_are_spent_only_for_proposals_that_were_read() {
-        for (state, by, seen, expected) in [
+        for (state, by, costs, expected) in [
             (State::Proposed, Proposer, true, None),
             (State::Connected, Another, true, Some(Refunded("accepted"))),
             (State::Declined, Another, true, Some(Spent)),
@@ -97,7 +100,7 @@ mod tests {
             (State::Cancelled, Proposer, false, Some(Refunded("cancelled"))),
             (State::Cancelled, Another, true, Some(Refunded("cancelled"))),
         ] {
-            assert_eq!(ending(state, by, seen), expected, "{state:?} {by:?} {seen}");
+            assert_eq!(ending(state, by, costs), expected, "{state:?} {by:?} {costs}");
         }
     }
 }

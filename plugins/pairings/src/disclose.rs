@@ -15,7 +15,7 @@ pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure
     let (mut pairing, role) = transitions::load_with_role(call, &input.pairing_id)?;
     let state = pairing.value.state;
     if state != State::Connected {
-        let allowed_actions = transitions::allowed(role, state);
+        let allowed_actions = transitions::allowed(&pairing.value, role);
         let pairing_id = pairing.id;
         return Err(PairingError::DisclosureNotAllowed { pairing_id, state, allowed_actions });
     }

@@ -24,6 +24,12 @@ pub(crate) const COOLDOWN: u64 = 90 * DAY;
 /// The longest time for which credits are held: longer than any proposal waits, questions and
 /// answers included.
 pub(crate) const LONGEST_HOLD_S: u32 = 90 * 86_400;
+/// The time after a change of the recipient's listing in which the proposer may withdraw without a
+/// cost.
+pub(crate) const FREE_WITHDRAWAL: u64 = 7 * DAY;
+/// The interval at which an open pairing is compared with its people: of some changes there is no
+/// event.
+pub(crate) const CHECK_INTERVAL: u64 = DAY;
 /// The maximum number of pairings that one call ends; the others follow in calls of their own.
 pub(crate) const AT_ONCE: u32 = 10;
 
@@ -31,7 +37,16 @@ pub(crate) const PAIRINGS: Collection<Pairing> = Collection::new("pairings")
     .people(&[
         Person::redact("from.owner_id", &[Shared("from.disclosed"), Shared("messages[].text")]),
         Person::redact("from.agent_id", &[]),
-        Person::redact("to.owner_id", &[Shared("to.disclosed"), Shared("messages[].text")]),
+        Person::redact(
+            "to.owner_id",
+            &[
+                Shared("to.disclosed"),
+                Shared("messages[].text"),
+                Shared("proposed_to"),
+                Shared("changes[].before"),
+                Shared("changes[].after"),
+            ],
+        ),
         Person::redact("to.agent_id", &[]),
         Person::redact("people", &[]),
     ])
@@ -79,6 +94,32 @@ pub(crate) struct Pairing {
     /// The kinds of contact data that were exchanged.
     #[serde(default)]
     pub(crate) exchanged: BTreeSet<Kind>,
+    /// Why a timer or a listing ended it.
+    #[serde(default)]
+    pub(crate) reason: Option<String>,
+    /// Whether its conversation is closed, so that nobody can write any more.
+    #[serde(default)]
+    pub(crate) thread_closed: bool,
+    /// The parts of the recipient's listing that matter to the proposer, as they were when it was
+    /// proposed; empty once the proposal is answered.
+    #[serde(default)]
+    pub(crate) proposed_to: BTreeMap<String, Value>,
+    /// What has changed since then.
+    #[serde(default)]
+    pub(crate) changes: Vec<Change>,
+    /// Until when the proposer may withdraw without a cost.
+    #[serde(default)]
+    pub(crate) free_until: Option<u64>,
+}
+
+/// A part of a listing that was changed while a proposal waited. The values are public.
+#[document(PartialEq)]
+pub(crate) struct Change {
+    pub(crate) field: String,
+    /// The value when it was proposed; null if there was none.
+    pub(crate) before: Value,
+    /// The value now.
+    pub(crate) after: Value,
 }
 
 #[document]
@@ -91,6 +132,12 @@ pub(crate) struct Side {
     /// elsewhere.
     #[serde(default)]
     pub(crate) disclosed: BTreeMap<Kind, Option<String>>,
+    /// Whether the other side was notified that this one cannot be reached.
+    #[serde(default)]
+    pub(crate) away: bool,
+    /// The state in which its listing has ended, of which the other side was notified last.
+    #[serde(default)]
+    pub(crate) listing_ended: Option<String>,
 }
 
 /// A message from before the two were connected.
@@ -189,6 +236,8 @@ impl Pairing {
             listing_id: listing.listing_id.clone(),
             agent_id: None,
             disclosed: BTreeMap::new(),
+            away: false,
+            listing_ended: None,
         };
         Self {
             from: side(from),
@@ -207,6 +256,11 @@ impl Pairing {
             reason_code: None,
             outcome: None,
             exchanged: BTreeSet::new(),
+            reason: None,
+            thread_closed: false,
+            proposed_to: BTreeMap::new(),
+            changes: Vec::new(),
+            free_until: None,
         }
     }
 
@@ -235,6 +289,18 @@ impl Pairing {
 
     pub(crate) fn questions(&self) -> usize {
         self.messages.iter().filter(|message| message.kind == MessageKind::Question).count()
+    }
+
+    /// Deletes what is known about the recipient's listing. It is needed while the proposal waits.
+    pub(crate) fn forget_listing(&mut self) {
+        self.proposed_to.clear();
+        self.changes.clear();
+        self.free_until = None;
+    }
+
+    /// Returns whether withdrawing costs nothing now, because the recipient's listing has changed.
+    pub(crate) fn is_withdrawal_free(&self, now: u64) -> bool {
+        self.free_until.is_some_and(|until| until > now)
     }
 
     /// Returns whether the recipient is known to have read the proposal. Reads are not recorded, so

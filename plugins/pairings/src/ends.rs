@@ -1,14 +1,20 @@
 //! The ends of pairings: by a side, by a timer, and by changes of listings and people.
 
 use crate::notices::{self, BOTH};
+use crate::rounds::{self, Round, Work};
 use crate::{
-    credits::By, documents::*, propose, refusals::*, states::*, transitions, types::*, views::*,
+    counterparts, credits::By, documents::*, propose, refusals::*, states::*, transitions,
+    types::*, views::*,
 };
 use people_kit::{listings, relations, threads};
 use portolan_sdk::prelude::*;
 
 /// The reason with which an idle conversation is closed.
 const IDLE_REASON: &str = "idle";
+/// The reason of a proposal that was not answered in time.
+const UNANSWERED: &str = "unanswered";
+/// The reason of a proposal to a listing that is not active, whatever has ended it.
+const INACTIVE: &str = "listing_inactive";
 
 pub(crate) fn close(call: &Call, input: &Close) -> Result<View> {
     let (mut pairing, _) =
@@ -33,8 +39,9 @@ fn end_thread(pairing: &Stored<Pairing>, reason: &str) -> Result<()> {
 pub(crate) fn expire(call: &Call, pairing_id: &str) -> Result<()> {
     let is_waiting = |pairing: &Pairing| pairing.state.is_waiting();
     let Some(mut pairing) = load_due(call, pairing_id, is_waiting)? else { return Ok(()) };
+    pairing.value.reason = Some(UNANSWERED.to_owned());
     transitions::enter(call, &mut pairing, "expire", State::Expired, By::Another)?;
-    notices::EXPIRY.notify(call, &pairing, BOTH, Facts::because("unanswered"))
+    notices::EXPIRY.notify(call, &pairing, BOTH, Facts::because(UNANSWERED))
 }
 
 /// Closes a connection without activity. If a message was sent in its conversation since the due
@@ -45,9 +52,10 @@ pub(crate) fn close_idle(call: &Call, pairing_id: &str) -> Result<()> {
     let later = last_written(&pairing.value)? + IDLE;
     if later > call.now() {
         pairing.value.due_at = Some(later);
-        return transitions::save(&mut pairing);
+        return transitions::save(call, &mut pairing);
     }
     end_thread(&pairing, IDLE_REASON)?;
+    pairing.value.reason = Some(IDLE_REASON.to_owned());
     transitions::enter(call, &mut pairing, "close_idle", State::Closed, By::Another)?;
     notices::CLOSING.notify(call, &pairing, BOTH, Facts::because(IDLE_REASON))
 }
@@ -91,12 +99,13 @@ pub(crate) fn blocked(call: &Call, event: &Happened<Blocked>) -> Result<()> {
     for mut pairing in find_batch(call, between, &name, "on_blocked", event)? {
         let is_proposer = pairing.value.from.owner_id == *blocker_id;
         let by = if is_proposer { By::Proposer } else { By::Another };
-        cancel(call, &mut pairing, "on_blocked", by)?;
+        cancel(call, &mut pairing, "on_blocked", by, None)?;
     }
     Ok(())
 }
 
-/// Ends the proposals of and to a listing that is no longer active. Connections stay.
+/// Ends the proposals of and to a listing that is no longer active. Connections stay; if the listing
+/// has ended, their other sides are notified.
 pub(crate) fn listing_left(call: &Call, event: &Happened<ListingLeft>) -> Result<()> {
     let listing_id = event.data.listing_id.as_str();
     let profile = listings::profile(listing_id)?;
@@ -105,6 +114,7 @@ pub(crate) fn listing_left(call: &Call, event: &Happened<ListingLeft>) -> Result
         return Ok(());
     }
     let state = profile.map(|profile| profile.state).unwrap_or_default();
+    let reason = counterparts::end_reason(&state);
     let concerned =
         any_of([field("from.listing_id").eq(listing_id), field("to.listing_id").eq(listing_id)]);
     let concerned = concerned.and(field("state").one_of(WAITING));
@@ -113,23 +123,36 @@ pub(crate) fn listing_left(call: &Call, event: &Happened<ListingLeft>) -> Result
         if pairing.value.from.listing_id == listing_id {
             let by =
                 if CHOSEN_BY_OWNER.contains(&state.as_str()) { By::Proposer } else { By::Another };
-            cancel(call, &mut pairing, "on_listing_left", by)?;
+            cancel(call, &mut pairing, "on_listing_left", by, reason)?;
         } else if state == "removed" {
-            cancel(call, &mut pairing, "on_listing_left", By::Another)?;
+            cancel(call, &mut pairing, "on_listing_left", By::Another, reason)?;
         } else {
+            let reason = reason.unwrap_or(INACTIVE);
+            pairing.value.reason = Some(reason.to_owned());
             transitions::enter(call, &mut pairing, "on_listing_left", State::Expired, By::Another)?;
-            notices::EXPIRY.notify(call, &pairing, BOTH, Facts::because("listing_inactive"))?;
+            notices::EXPIRY.notify(call, &pairing, BOTH, Facts::because(reason))?;
         }
     }
-    Ok(())
+    match reason {
+        Some(_) => rounds::run(call, Round::new(Work::ListingEnded, listing_id)),
+        None => Ok(()),
+    }
 }
 
 /// The states of a listing whose own proposals count as ended by their proposer.
 const CHOSEN_BY_OWNER: [&str; 4] = ["paused", "filled", "withdrawn", "removed"];
 
-fn cancel(call: &Call, pairing: &mut Stored<Pairing>, action: &str, by: By) -> Result<()> {
+/// Cancels a pairing. Without a reason, nobody is told why.
+fn cancel(
+    call: &Call,
+    pairing: &mut Stored<Pairing>,
+    action: &str,
+    by: By,
+    reason: Option<&'static str>,
+) -> Result<()> {
+    pairing.value.reason = reason.map(str::to_owned);
     transitions::enter(call, pairing, action, State::Cancelled, by)?;
-    notices::CANCELLATION.notify(call, pairing, BOTH, Facts::default())
+    notices::CANCELLATION.notify(call, pairing, BOTH, Facts { reason, ..Facts::default() })
 }
 
 /// Returns at most [`AT_ONCE`] of the affected pairings. If there are more, sets a timer that

@@ -5,6 +5,8 @@
 //! so of two concurrent proposals one succeeds. Credits are held, spent and refunded, and
 //! conversations opened and closed, in the same call that changes the state.
 
+mod changes;
+mod counterparts;
 mod credits;
 mod disclose;
 mod ends;
@@ -17,14 +19,19 @@ mod read;
 mod refusals;
 mod reply;
 mod notices;
+mod rounds;
 mod transitions;
 mod types;
 mod views;
+
+#[cfg(test)]
+mod tests;
 
 use documents::{DAYS, OPEN_PROPOSALS, PAIRINGS, PAIRS};
 use people_kit::pairings::{CooldownQuery, Cooldowns, Mutual, Opened};
 use portolan_sdk::prelude::*;
 use refusals::PairingError;
+use rounds::{Round, Work};
 use states::PAIRING;
 use types::*;
 use views::{Disclosure, Sent, View};
@@ -39,6 +46,8 @@ struct Pairings;
 /// same kind, and only `get` returns it. A proposal costs credits: they are held when it is made,
 /// refunded when it is accepted or not answered, and spent when it is declined, or withdrawn after
 /// the other side has asked something. Nothing else counts as seen, because reads are not recorded.
+/// If title, place, price or dates of the other listing change meanwhile, the proposal can be
+/// withdrawn without a cost for 7 days.
 ///
 /// At most 10 proposals of a listing wait for an answer at the same time, and a person makes at
 /// most 20 a day. A proposal expires after 14 days without a message, a connection is closed after
@@ -105,7 +114,8 @@ impl Pairings {
 
     /// Withdraw a proposal.
     ///
-    /// Credits are refunded unless the other side has asked something.
+    /// Credits are refunded unless the other side has asked something. They are refunded in any case
+    /// until `withdraw_free_until`, after a change of the other side's listing.
     #[action(access = write, emits = [WITHDRAWN], example = json!({ "pairing_id": PAIRING_ID }))]
     fn withdraw(call: &Call, input: Step) -> Result<View, PairingError> {
         propose::withdraw(call, &input)
@@ -192,10 +202,67 @@ impl Pairings {
         access = internal, idempotent,
         on = "listing.paused", on = "listing.filled", on = "listing.withdrawn",
         on = "listing.expired", on = "listing.removed", on = "listing.in_review",
-        emits = [CANCELLED, EXPIRED]
+        emits = [CANCELLED, EXPIRED, LISTING_ENDED]
     )]
     fn on_listing_left(call: &Call, event: Happened<ListingLeft>) -> Result<(), PairingError> {
         ends::listing_left(call, &event)
+    }
+
+    /// Notify the proposers of open proposals to a listing of what has changed in it.
+    #[action(access = internal, idempotent, on = "listing.updated", emits = [LISTING_CHANGED])]
+    fn on_listing_updated(
+        call: &Call,
+        event: Happened<ListingUpdated>,
+    ) -> Result<(), PairingError> {
+        let ListingUpdated { listing_id, changed } = event.data;
+        match changes::concerns(&changed) {
+            true => rounds::run(call, Round::new(Work::ListingChanged, &listing_id)),
+            false => Ok(()),
+        }
+    }
+
+    /// Notify the people who are connected with a person whose last agent is gone, or who has an
+    /// agent again.
+    #[action(
+        access = internal, idempotent,
+        on = "identity.claimed", on = "identity.unclaimed", on = "identity.revoked",
+        emits = [COUNTERPART_CHANGED]
+    )]
+    fn on_agent_changed(call: &Call, event: Happened<AgentChange>) -> Result<(), PairingError> {
+        rounds::run(call, Round::new(Work::PersonChanged, &event.data.owner_id))
+    }
+
+    /// Notify the people who are connected with a person who is deactivated, or active again.
+    #[action(
+        access = internal, idempotent, on = "owner.deactivated", on = "owner.reactivated",
+        emits = [COUNTERPART_CHANGED]
+    )]
+    fn on_person_changed(call: &Call, event: Happened<Value>) -> Result<(), PairingError> {
+        let owner_id = event.subject.trim_start_matches("owners/");
+        rounds::run(call, Round::new(Work::PersonChanged, owner_id))
+    }
+
+    /// Allow no more messages after a conversation is closed.
+    #[action(access = internal, idempotent, on = "conversation.closed")]
+    fn on_thread_closed(call: &Call, event: Happened<ThreadClosed>) -> Result<(), PairingError> {
+        counterparts::thread_closed(call, &event.data)
+    }
+
+    /// Continue to notify the other sides of what has happened.
+    #[action(
+        access = internal, idempotent,
+        emits = [COUNTERPART_CHANGED, LISTING_CHANGED, LISTING_ENDED]
+    )]
+    fn go_on(call: &Call, input: Round) -> Result<(), PairingError> {
+        rounds::run(call, input)
+    }
+
+    /// Compare an open pairing with its people, once a day.
+    ///
+    /// If one of them was erased, it is cancelled, and the other one is not told why.
+    #[action(access = internal, idempotent, emits = [CANCELLED, COUNTERPART_CHANGED])]
+    fn check(call: &Call, input: PairingId) -> Result<(), PairingError> {
+        counterparts::check(call, &input.pairing_id)
     }
 }
 

@@ -42,6 +42,11 @@ impl Notice {
         Self { in_thread: true, ..self }
     }
 
+    /// Omits the acting person.
+    pub(crate) const fn anonymous(self) -> Self {
+        Self { is_anonymous: true, ..self }
+    }
+
     /// Publishes the event to these sides.
     pub(crate) fn notify(
         &self,

@@ -2,7 +2,7 @@
 
 use crate::credits::{self, By};
 use crate::{
-    documents::*, guards, notices, refusals::*, states::*, transitions, types::*, views::*,
+    changes, documents::*, guards, notices, refusals::*, states::*, transitions, types::*, views::*,
 };
 use people_kit::pairings::Origin;
 use people_kit::text::{Faults, Lines, public};
@@ -28,6 +28,7 @@ pub(crate) fn propose(call: &Call, input: Propose) -> Result<View> {
         at: now,
     });
     value.candidate_id = input.candidate_id;
+    value.proposed_to = changes::material(&to);
     credits::hold(&id, &mut value)?;
     let mut pairing = Stored::new(id, value, now);
     transitions::enter(call, &mut pairing, "propose", State::Proposed, By::Proposer)?;
@@ -39,8 +40,11 @@ pub(crate) fn propose(call: &Call, input: Propose) -> Result<View> {
 pub(crate) fn message(call: &Call, input: Write) -> Result<Sent> {
     let (mut pairing, role) = transitions::load_with_role(call, &input.pairing_id)?;
     let state = pairing.value.state;
-    if state.is_open() && !transitions::allowed(role, state).contains(&"message") {
-        return Err(PairingError::PairingNotConnected { pairing_id: pairing.id });
+    if state.is_open() && !transitions::allowed(&pairing.value, role).contains(&"message") {
+        return Err(match pairing.value.thread_closed {
+            true => PairingError::ThreadClosed { pairing_id: pairing.id },
+            false => PairingError::PairingNotConnected { pairing_id: pairing.id },
+        });
     }
     if state == State::Clarifying {
         let text = check_text(&input.message)?;

@@ -66,7 +66,8 @@ fn target_state(pairing: &Stored<Pairing>, decision: Decision, has_text: bool) -
         }
         Decision::Ask => {
             let asked = PAIRING.step_to(&pairing.id, state, "reply", State::Clarifying);
-            Ok(asked.map_err(|refusal| transitions::for_role(refusal, Role::Received, state))?)
+            let refused = |refusal| transitions::for_role(refusal, &pairing.value, Role::Received);
+            Ok(asked.map_err(refused)?)
         }
     }
 }

@@ -48,6 +48,7 @@ pub(crate) const PAIRING: Machine<State> = Machine::new(
         Transition::internal("close_idle", &[Connected], &[Closed]),
         Transition::internal("on_listing_left", WAITING, &[Expired, Cancelled]),
         Transition::internal("on_blocked", OPEN, &[Cancelled]),
+        Transition::internal("check", OPEN, &[Cancelled]),
     ],
 )
 .read_by("pairings", "get", "pairing_id");

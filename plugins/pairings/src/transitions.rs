@@ -34,8 +34,9 @@ pub(crate) fn ensure_allowed(
     expected: Option<Version>,
 ) -> Result<()> {
     let (id, state) = (pairing.id.as_str(), pairing.value.state);
-    PAIRING.step(id, state, action).map_err(|refusal| for_role(refusal, role, state))?;
-    if !allowed(role, state).contains(&action) {
+    let refused = |refusal| for_role(refusal, &pairing.value, role);
+    PAIRING.step(id, state, action).map_err(refused)?;
+    if !allowed(&pairing.value, role).contains(&action) {
         return Err(PairingError::not_yours(id));
     }
     let me = call.require_owner()?;
@@ -51,20 +52,23 @@ pub(crate) fn record_agent(call: &Call, pairing: &mut Stored<Pairing>, role: Rol
 }
 
 /// Limits the allowed actions of a refusal to those of this side.
-pub(crate) fn for_role(mut refusal: Refusal, role: Role, state: State) -> Refusal {
+pub(crate) fn for_role(mut refusal: Refusal, pairing: &Pairing, role: Role) -> Refusal {
     if let Some(conflict) = &mut refusal.conflict {
-        conflict["allowed_actions"] = portolan_sdk::to_value(&allowed(role, state));
+        conflict["allowed_actions"] = portolan_sdk::to_value(&allowed(pairing, role));
     }
     refusal
 }
 
-/// Returns the actions that the side with this role may take in this state.
-pub(crate) fn allowed(role: Role, state: State) -> Vec<&'static str> {
+/// Returns the actions that the side with this role may take now: those of the state, without
+/// messages once the conversation is closed.
+pub(crate) fn allowed(pairing: &Pairing, role: Role) -> Vec<&'static str> {
     let role = match role {
         Role::Sent => PROPOSER,
         Role::Received => RECIPIENT,
     };
-    PAIRING.allowed_as(role, state)
+    let mut actions = PAIRING.allowed_as(role, pairing.state);
+    actions.retain(|action| *action != "message" || !pairing.thread_closed);
+    actions
 }
 
 /// Applies `action` to a pairing and saves it, with its timer, its pair, its listing's open
@@ -82,7 +86,10 @@ pub(crate) fn enter(
     }
     pairing.value.state = to;
     update_pair(call, &pairing.id, &pairing.value)?;
-    credits::settle(&mut pairing.value, by)?;
+    credits::settle(&mut pairing.value, by, call.now())?;
+    if !to.is_waiting() {
+        pairing.value.forget_listing();
+    }
     touch(call, pairing)
 }
 
@@ -96,20 +103,34 @@ pub(crate) fn touch(call: &Call, pairing: &mut Stored<Pairing>) -> Result<()> {
         State::Connected => Some(now + IDLE),
         _ => None,
     };
-    save(pairing)
+    save(call, pairing)
 }
 
-/// Saves a pairing, and sets its timer or cancels it.
-pub(crate) fn save(pairing: &mut Stored<Pairing>) -> Result<()> {
-    let (timer, id) = (format!("due/{}", pairing.id), pairing.id.clone().into());
+/// Saves a pairing, and sets its timers or cancels them.
+pub(crate) fn save(call: &Call, pairing: &mut Stored<Pairing>) -> Result<()> {
+    let (timer, input) = (format!("due/{}", pairing.id), PairingId::of(&pairing.id));
     match pairing.value.due_at {
         Some(at) => {
             let action = if pairing.value.state.is_waiting() { "expire" } else { "close_idle" };
-            timers::set(&timer, at, action, &PairingId { pairing_id: id })?;
+            timers::set(&timer, at, action, &input)?;
+            set_check(call, &pairing.id)?;
         }
-        None => _ = timers::cancel(&timer)?,
+        None => {
+            timers::cancel(&timer)?;
+            timers::cancel(&check_timer(&pairing.id))?;
+        }
     }
     Ok(pairing.save()?)
+}
+
+/// Sets the timer of the next comparison of an open pairing with its people.
+pub(crate) fn set_check(call: &Call, id: &str) -> Result<()> {
+    let at = call.now() + CHECK_INTERVAL;
+    Ok(timers::set(&check_timer(id), at, "check", &PairingId::of(id))?)
+}
+
+fn check_timer(id: &str) -> String {
+    format!("check/{id}")
 }
 
 /// Updates the open pairing of the two listings, and the open proposals of the proposer's listing.

@@ -18,6 +18,12 @@ pub(crate) const WITHDRAWN: PairingEvent = Event::new("pairing.withdrawn");
 pub(crate) const EXPIRED: PairingEvent = Event::new("pairing.expired");
 pub(crate) const CLOSED: PairingEvent = Event::new("pairing.closed");
 pub(crate) const CANCELLED: PairingEvent = Event::new("pairing.cancelled");
+/// A side can no longer be reached, or can be reached again.
+pub(crate) const COUNTERPART_CHANGED: PairingEvent = Event::new("pairing.counterpart_changed");
+/// The other side's listing has changed while the proposal to it waits.
+pub(crate) const LISTING_CHANGED: PairingEvent = Event::new("pairing.listing_changed");
+/// The other side's listing has ended, and the connection goes on.
+pub(crate) const LISTING_ENDED: PairingEvent = Event::new("pairing.listing_ended");
 pub(crate) const CONTACT_EXCHANGED: PairingEvent = Event::new("pairing.contact_exchanged");
 
 /// An event of a pairing.
@@ -35,8 +41,16 @@ pub(crate) struct Facts {
     pub(crate) thread_id: Option<String>,
     /// When it expires (RFC 3339).
     pub(crate) expires_at: Option<String>,
-    /// Why a timer or a listing ended it: `unanswered`, `listing_inactive` or `idle`.
+    /// Why a timer or a listing ended it: `unanswered`, `idle`, `listing_filled`,
+    /// `listing_withdrawn`, `listing_expired` or, for any other reason, `listing_inactive`.
     pub(crate) reason: Option<&'static str>,
+    /// Whether the other side can be reached now.
+    pub(crate) counterpart_reachable: Option<bool>,
+    /// The changed parts of the other side's listing. Their values are in the answer of `get`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) changed: Vec<String>,
+    /// Until when the proposal can be withdrawn without a cost (RFC 3339).
+    pub(crate) withdraw_free_until: Option<String>,
     pub(crate) outcome: Option<Outcome>,
     /// The kinds of contact data, never the data.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -154,6 +168,12 @@ pub(crate) struct PairingId {
     pub(crate) pairing_id: Id,
 }
 
+impl PairingId {
+    pub(crate) fn of(id: &str) -> Self {
+        Self { pairing_id: id.to_owned().into() }
+    }
+}
+
 #[input(Default)]
 pub(crate) struct List {
     /// The states of the pairings to return. Omit this field to get pairings in all states.
@@ -177,4 +197,26 @@ pub(crate) struct Blocked {
 #[input(Clone)]
 pub(crate) struct ListingLeft {
     pub(crate) listing_id: String,
+}
+
+/// The part of `listing.updated` that is read.
+#[input]
+pub(crate) struct ListingUpdated {
+    pub(crate) listing_id: String,
+    #[serde(default)]
+    pub(crate) changed: Vec<String>,
+}
+
+/// The part of the events of a person's agents that is read.
+#[input]
+pub(crate) struct AgentChange {
+    pub(crate) owner_id: String,
+}
+
+/// The part of `conversation.closed` that is read.
+#[input]
+pub(crate) struct ThreadClosed {
+    pub(crate) thread_id: String,
+    #[serde(default)]
+    pub(crate) pairing_id: Option<String>,
 }

@@ -14,6 +14,8 @@ pub(crate) struct Other {
     display_name: Option<String>,
     /// The other side's listing; null if it has ended for good.
     listing: Option<Card>,
+    /// Whether the other side's listing is active.
+    listing_active: bool,
     /// Always `untrusted_user_content`: the name was written by the person.
     trust: &'static str,
 }
@@ -56,6 +58,19 @@ pub(crate) struct Contact {
     pub(crate) trust: &'static str,
 }
 
+/// A changed part of the recipient's listing.
+#[output]
+pub(crate) struct ListingChange {
+    /// The name, such as `compensation` or `attributes.available_from`.
+    field: String,
+    /// The value when it was proposed; null if there was none.
+    before: Value,
+    /// The value now; null if there is none.
+    after: Value,
+    /// Always `untrusted_user_content`: the recipient may have written the values.
+    trust: &'static str,
+}
+
 /// A pairing as one of its sides sees it.
 #[output]
 pub(crate) struct View {
@@ -75,7 +90,19 @@ pub(crate) struct View {
     /// The number of questions that the recipient may still ask.
     questions_left: usize,
     reason_code: Option<Reason>,
+    /// Why a timer or a listing ended it, as in its event.
+    reason: Option<String>,
     outcome: Option<Outcome>,
+    /// Whether the other side has an agent that gets what you send; missing once the pairing has
+    /// ended. While it is false, messages are stored, and `pairing.counterpart_changed` tells when
+    /// the other side is back.
+    counterpart_reachable: Option<bool>,
+    /// What has changed in the recipient's listing since the proposal; only for the proposer, and
+    /// while the proposal waits.
+    listing_changes: Vec<ListingChange>,
+    /// Until when the proposal can be withdrawn without a cost (RFC 3339), because the recipient's
+    /// listing has changed.
+    withdraw_free_until: Option<String>,
     /// The conversation, once the two are connected.
     #[nullable]
     thread_id: Option<String>,
@@ -144,16 +171,19 @@ impl ViewContext {
         let (mine, theirs) = (value.side(role), value.side(role.other()));
         let is_mine = role == Role::Sent;
         Ok(view!(value => View {
-            state, origin, reason_code, outcome, thread_id;
+            state, origin, reason_code, reason, outcome, thread_id;
             pairing_id: pairing.id.clone(),
             version: pairing.revision,
-            allowed_actions: transitions::allowed(role, value.state),
+            allowed_actions: transitions::allowed(value, role),
             role,
             from_listing_id: value.from.listing_id.clone(),
             to_listing_id: value.to.listing_id.clone(),
             other: self.other(value, role),
             messages: value.messages.iter().map(|sent| message(value, sent)).collect(),
             questions_left: QUESTIONS.saturating_sub(value.questions()),
+            counterpart_reachable: value.state.is_open().then(|| self.is_reachable(theirs)),
+            listing_changes: value.changes.iter().filter(|_| is_mine).map(change).collect(),
+            withdraw_free_until: value.free_until.filter(|_| is_mine).map(rfc3339),
             contact_exchanged: !value.exchanged.is_empty(),
             disclosed: Disclosed {
                 mine: mine.disclosed.keys().copied().collect(),
@@ -167,6 +197,12 @@ impl ViewContext {
             created_at: rfc3339(pairing.created_at),
             changed_at: rfc3339(value.changed_at),
         }))
+    }
+
+    /// Returns whether the person of a side gets what the viewer sends.
+    fn is_reachable(&self, side: &Side) -> bool {
+        let person = self.people.get(&side.owner_id).filter(|_| !self.is_hidden(&side.owner_id));
+        person.is_some_and(Person::is_reachable)
     }
 
     /// Returns the other side. If the two are blocked or the pairing is cancelled, it contains only
@@ -188,9 +224,14 @@ impl ViewContext {
             owner_id: side.owner_id.clone(),
             display_name: person.and_then(|person| person.display_name.clone()),
             listing: listing.filter(is_shown).map(Card::from),
+            listing_active: listing.is_some_and(Profile::is_active),
             trust: UNTRUSTED,
         }
     }
+}
+
+fn change(change: &Change) -> ListingChange {
+    view!(change => ListingChange { field, before, after; trust: UNTRUSTED })
 }
 
 fn message(pairing: &Pairing, message: &ProposalMessage) -> Message {

@@ -173,6 +173,8 @@ pub struct Profile {
     pub compensation: Option<Compensation>,
     /// When it was published, in milliseconds since the Unix epoch; 0 if it never was.
     pub published_at: u64,
+    /// When it was filled, withdrawn or removed, or has expired.
+    pub ended_at: Option<u64>,
 }
 
 /// The public part of a listing, shortened.

@@ -24,6 +24,9 @@ pub struct Person {
     pub display_name: Option<String>,
     /// Whether the person is active; false while they are deactivated or suspended.
     pub active: bool,
+    /// Whether the person has an agent, which can answer for them.
+    #[serde(default = "has_agent")]
+    pub has_agent: bool,
     pub contact_policy: ContactPolicy,
     /// The age that the person has reached for certain: only the year of birth is known.
     pub age_at_least: Option<u8>,
@@ -32,7 +35,23 @@ pub struct Person {
     pub declined_categories: Vec<String>,
 }
 
+fn has_agent() -> bool {
+    true
+}
+
 impl Person {
+    /// Returns whether an agent of the person gets what others send. It says nothing about blocks
+    /// and contact policies.
+    pub fn is_reachable(&self) -> bool {
+        self.active && self.has_agent
+    }
+
+    /// Returns whether searches find the person's listings: not while the person is deactivated,
+    /// suspended, or accepts no contact.
+    pub fn is_findable(&self) -> bool {
+        self.active && self.contact_policy != ContactPolicy::Paused
+    }
+
     /// Returns whether proposals in this category are declined without asking.
     pub fn declines(&self, category: &str) -> bool {
         self.declined_categories.iter().any(|declined| is_within(category, declined))
@@ -141,15 +160,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_category_is_declined_with_those_below_it() {
-        let person = Person {
+    fn a_person_is_found_and_reached_while_active() {
+        for (active, has_agent, contact_policy, findable, reachable) in [
+            (true, true, ContactPolicy::AnyoneMatching, true, true),
+            (true, true, ContactPolicy::Network, true, true),
+            (true, true, ContactPolicy::Paused, false, true),
+            (true, false, ContactPolicy::AnyoneMatching, true, false),
+            (false, true, ContactPolicy::AnyoneMatching, false, false),
+        ] {
+            let person = Person { active, has_agent, contact_policy, ..person() };
+            assert_eq!((person.is_findable(), person.is_reachable()), (findable, reachable));
+        }
+    }
+
+    fn person() -> Person {
+        Person {
             owner_id: "own_1".into(),
             display_name: None,
             active: true,
+            has_agent: true,
             contact_policy: ContactPolicy::AnyoneMatching,
             age_at_least: None,
             declined_categories: vec!["home.let".into()],
-        };
+        }
+    }
+
+    #[test]
+    fn a_category_is_declined_with_those_below_it() {
+        let person = person();
         for (category, declined) in
             [("home.let", true), ("home.let.room", true), ("home.letters", false), ("home", false)]
         {

@@ -26,7 +26,8 @@ struct Reports;
 /// Reports of content that breaks the law or the rules, or is wrong on the map.
 ///
 /// Everything that the person sees can be reported by its id: records of the map, listings,
-/// messages, conversations, pairings, meetings, people and organisations. `reasons` lists the
+/// messages, conversations, pairings, meetings, people and organisations. A public listing can be
+/// reported for 30 days after it was filled or withdrawn, or has expired. `reasons` lists the
 /// reasons. A person reviews each report and decides it, with reasons that the report then
 /// contains; the event `report.updated` announces each step. The person whom a decision goes
 /// against may `appeal` for six months, and it is reviewed again. Nobody is told who made a report.
@@ -42,6 +43,7 @@ struct Reports;
         people_kit::people::PEOPLE,
         people_kit::people::REINSTATE,
         people_kit::people::SUSPEND,
+        people_kit::relations::HIDDEN,
         subjects::CONVERSATION,
         subjects::LISTING,
         subjects::MEETING,

@@ -2,6 +2,7 @@
 
 use people_kit::listings::{self, Profile, Visibility};
 use people_kit::people;
+use people_kit::relations;
 use portolan_sdk::{feeds, prelude::*};
 
 // `States` is derived for `Kind::ALL`.
@@ -138,7 +139,11 @@ pub(crate) fn find_visible(call: &Call, subject_id: &str) -> Result<Option<Subje
                 said: stored_text(&answer, words),
                 said_by: author(call, ownership, &answer),
             })),
-            Err(refusal) if is_invisible(&refusal) => behind_own_block(call, *kind, subject_id),
+            Err(refusal) if is_invisible(&refusal) => match ended_listing(call, *kind, subject_id)?
+            {
+                Some(subject) => Ok(Some(subject)),
+                None => behind_own_block(call, *kind, subject_id),
+            },
             Err(refusal) => Err(refusal),
         },
     }
@@ -156,6 +161,38 @@ fn author(call: &Call, ownership: &Ownership, answer: &Value) -> Option<String> 
 
 fn is_invisible(refusal: &Refusal) -> bool {
     refusal.code.ends_with("_not_found") || INVISIBLE_CODES.contains(&refusal.code.as_str())
+}
+
+/// The states of a listing that has ended by its owner's decision or by its time.
+const ENDED: [&str; 3] = ["filled", "withdrawn", "expired"];
+/// The time after its end in which a listing can be reported.
+const REPORTABLE: u64 = 30 * DAY;
+
+/// Returns a listing that everybody could see until it has ended, not long ago: whoever deceives
+/// people does not evade a report by ending the listing. One of a person who is hidden from the
+/// caller is not returned.
+fn ended_listing(call: &Call, kind: Kind, subject_id: &str) -> Result<Option<Subject>, Refusal> {
+    if kind != Kind::Listing {
+        return Ok(None);
+    }
+    let has_ended = |listing: &Profile| {
+        let was_public = listing.visibility != Visibility::Network && listing.min_age == 0;
+        let is_recent = listing.ended_at.is_some_and(|at| call.now() < at + REPORTABLE);
+        was_public
+            && is_recent
+            && listing.published_at > 0
+            && ENDED.contains(&listing.state.as_str())
+    };
+    let listing = listings::profile(subject_id).or_else(none_if_invisible)?.filter(has_ended);
+    let Some(listing) = listing else { return Ok(None) };
+    if !relations::hidden(call.owner_id(), [listing.owner_id.as_str()])?.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Subject {
+        said: Some(format!("{}\n{}", listing.title, listing.excerpt)),
+        said_by: Some(listing.owner_id.clone()),
+        owner_id: Some(listing.owner_id),
+    }))
 }
 
 /// Returns a subject that is hidden only because the caller has blocked its owner; otherwise
@@ -240,5 +277,54 @@ mod tests {
         assert_eq!(kept.as_deref().map(|words| words.chars().count()), Some(LONGEST));
         assert!(kept.is_some_and(|words| words.starts_with("A room\nxx")));
         assert_eq!(stored_text(&listing, &["/n"]), None);
+    }
+
+    const NOW: u64 = 1_800_000_000_000;
+    const REPORTER: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+    const LISTER: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X4";
+    const SUBJECT: &str = "lst_01JZX8Q4M2N6P7R8S9T0V1W2X4";
+
+    fn profile(fields: &Value) -> Value {
+        let mut profile = json!({
+            "listing_id": SUBJECT, "owner_id": LISTER, "category": "home.let.room",
+            "label": "Room", "side": "offer", "counterpart": "home.rent.room",
+            "counterpart_side": "demand", "state": "withdrawn", "visibility": "public",
+            "min_age": 0, "title": "Quiet room", "excerpt": "Pay first.", "attributes": {},
+            "facts": [], "criteria": {}, "remote": false, "published_at": 1, "ended_at": NOW,
+        });
+        profile.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        json!({ "profiles": [profile] })
+    }
+
+    #[test]
+    fn a_public_listing_can_be_reported_for_a_while_after_its_end() {
+        for (waited, fields, hidden, is_accepted) in [
+            (0, json!({}), json!([]), true),
+            (0, json!({ "state": "filled" }), json!([]), true),
+            (0, json!({ "state": "expired", "visibility": "unlisted" }), json!([]), true),
+            (REPORTABLE - 1, json!({}), json!([]), true),
+            (REPORTABLE, json!({}), json!([]), false),
+            (0, json!({ "state": "paused" }), json!([]), false),
+            (0, json!({ "state": "removed" }), json!([]), false),
+            (0, json!({ "published_at": 0 }), json!([]), false),
+            (0, json!({ "visibility": "network" }), json!([]), false),
+            (0, json!({ "min_age": 18 }), json!([]), false),
+            (0, json!({}), json!([LISTER]), false),
+        ] {
+            let not_found = Refusal::common(ErrorCode::NotFound, "There is no such listing.");
+            let mut world = portolan_sdk::test::world()
+                .of::<crate::Reports>()
+                .at(NOW + waited)
+                .owner(REPORTER)
+                .refuse(LISTING, not_found)
+                .answer(listings::PROFILES, profile(&fields))
+                .answer(relations::HIDDEN, json!({ "owner_ids": hidden }))
+                .answer(RELATIONSHIP, json!({}));
+            let report = json!({ "subject_id": SUBJECT, "reason": "scam" });
+            let answer = world.call("create", &report);
+            let code = answer.err().map(|refusal| refusal.code);
+            let expected = (!is_accepted).then(|| "subject_not_found".to_owned());
+            assert_eq!(code, expected, "{waited} {fields}");
+        }
     }
 }

@@ -61,7 +61,8 @@ pub(crate) fn find_searches(call: &Call, arrival: Arrival) -> Result<()> {
         return Ok(());
     };
     let owner = people::person(&stored.card.owner_id)?;
-    if is_withheld(&stored.card, owner.as_ref()) || owner.is_some_and(|owner| !owner.active) {
+    if is_withheld(&stored.card, owner.as_ref()) || owner.is_some_and(|owner| !owner.is_findable())
+    {
         return Ok(());
     }
     let trial = Trial::new(stored)?;

@@ -137,7 +137,7 @@ fn shown<'a>(
         let owner_id = &stored.card.owner_id;
         let owner = people.get(owner_id);
         let is_hidden = hidden.contains(owner_id)
-            || owner.is_some_and(|owner| !owner.active)
+            || owner.is_some_and(|owner| !owner.is_findable())
             || is_withheld(&stored.card, owner);
         let trial = Trial::new(stored)?;
         let is_shown = !is_hidden

@@ -242,11 +242,15 @@ pub(crate) fn number_id(call: &Call, caller: &AgentCaller, phone: &Phone) -> Res
     Ok(newest)
 }
 
+fn role(caller: &AgentCaller) -> &'static str {
+    if caller.owner_id.is_some() { CLAIMED_AGENT } else { ANONYMOUS_AGENT }
+}
+
 pub(crate) fn sent(id: &str, bind: &Bind, caller: &AgentCaller) -> Sent {
     Sent {
         bind_id: id.to_owned(),
         state: bind.stage,
-        allowed_actions: BIND.allowed(bind.stage),
+        allowed_actions: BIND.allowed_as(role(caller), bind.stage),
         phone_masked: bind.masked.clone(),
         expires_at: rfc3339(bind.expires_at),
         resend_after: rfc3339(bind.sent_at + RESEND_INTERVAL),

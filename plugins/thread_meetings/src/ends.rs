@@ -1,7 +1,7 @@
 //! The ends of meetings, and the timers of their ends and reminders.
 
 use crate::{documents::*, meetings, notices, refusals::*, states::*, types::*, views::*};
-use people_kit::calendar;
+use people_kit::{calendar, people};
 use portolan_sdk::prelude::*;
 
 /// The maximum number of meetings that one run ends: each may have twenty participants, and every
@@ -82,16 +82,34 @@ pub(crate) fn cancel_meetings(call: &Call, people: &CannotMeet) -> Result<()> {
     }
     let page = MEETINGS.find(Query::new().filter(filter).limit(AT_ONCE))?;
     let (meetings, next) = page.into_parts();
-    for mut meeting in meetings {
-        MEETING.step(&meeting.id, meeting.value.state, "part")?;
-        release(&meeting)?;
-        cancel_impossible(&mut meeting.value);
-        let facts = Facts::ended(&meeting.value, Some(false));
-        meetings::close(call, &mut meeting, &notices::IMPOSSIBLE, facts)?;
+    for meeting in meetings {
+        part(call, meeting)?;
     }
     if next.is_some() {
         let timer = format!("part/{}", people.owner_ids.join("/"));
         timers::set(&timer, call.now(), "part", people)?;
+    }
+    Ok(())
+}
+
+/// Cancels an open meeting whose participants can no longer all meet, and tells nobody why.
+fn part(call: &Call, mut meeting: Stored<Meeting>) -> Result<()> {
+    MEETING.step(&meeting.id, meeting.value.state, "part")?;
+    release(&meeting)?;
+    cancel_impossible(&mut meeting.value);
+    let facts = Facts::ended(&meeting.value, Some(false));
+    meetings::close(call, &mut meeting, &notices::IMPOSSIBLE, facts)
+}
+
+/// Cancels the open meetings of a conversation in which somebody takes part who no longer exists.
+pub(crate) fn cancel_without_person(call: &Call, thread_id: &str) -> Result<()> {
+    let filter = field("thread_id").eq(thread_id).and(field("state").one_of(OPEN));
+    let page = MEETINGS.find(Query::new().filter(filter).limit(MOST_OPEN as u32))?;
+    for meeting in page.into_documents() {
+        let people = people::people(meeting.value.owner_ids())?;
+        if !meeting.value.owner_ids().all(|owner_id| people.contains_key(owner_id)) {
+            part(call, meeting)?;
+        }
     }
     Ok(())
 }

@@ -188,7 +188,7 @@ impl ThreadMeetings {
     /// Get a meeting.
     #[action(access = read, idempotent, example = json!({ "meeting_id": MEETING_ID }))]
     fn get(call: &Call, input: MeetingId) -> Result<Answer<MeetingView>, MeetingError> {
-        meetings::shown(call, &meetings::load_own(call, &input.meeting_id)?)
+        meetings::get(call, &input.meeting_id)
     }
 
     /// List the person's meetings, last changed first.
@@ -249,6 +249,15 @@ impl ThreadMeetings {
             ends::cancel_meetings(call, &CannotMeet { owner_ids: vec![owner_id] })?;
         }
         Ok(())
+    }
+
+    /// Cancel the meetings of a conversation whose pairing has ended because a person no longer exists.
+    #[action(access = internal, idempotent, on = "pairing.cancelled", emits = [CANCELLED])]
+    fn on_pairing_cancelled(call: &Call, event: Happened<Ended>) -> Result<(), MeetingError> {
+        match event.data.thread_id {
+            Some(thread_id) => ends::cancel_without_person(call, &thread_id),
+            None => Ok(()),
+        }
     }
 
     /// Continue to cancel meetings.

@@ -1,7 +1,14 @@
 //! Reads and changes of a meeting.
 
 use crate::{
-    documents::*, ends, notices::Notice, open_meetings, refusals::*, states::*, types::*, views::*,
+    documents::*,
+    ends,
+    notices::Notice,
+    open_meetings,
+    refusals::{self, *},
+    states::*,
+    types::*,
+    views::*,
 };
 use people_kit::relations;
 use people_kit::text::{Faults, Lines, public};
@@ -49,7 +56,7 @@ pub(crate) fn load_for_action(
     let me = call.require_owner()?;
     let meeting = load_own(call, meeting_id)?;
     let view = || MeetingView::of(call.now(), me, &meeting);
-    meeting.ensure_version(expected, view, get(&meeting.id))?;
+    meeting.ensure_version(expected, view, refusals::get(&meeting.id))?;
     let state = meeting.value.state;
     if MEETING.step(&meeting.id, state, action).is_err() {
         let message = "The state does not allow this action.";
@@ -96,8 +103,20 @@ pub(crate) fn announce(
 /// Returns the meeting as the caller sees it, with the most useful next step.
 pub(crate) fn shown(call: &Call, meeting: &Stored<Meeting>) -> Result<Answer<MeetingView>> {
     let view = MeetingView::of(call.now(), call.require_owner()?, meeting);
-    let next = if meeting.value.chosen.is_some() { ics } else { get };
+    let next = if meeting.value.chosen.is_some() { ics } else { refusals::get };
     Ok(Answer::new(view).next(next(&meeting.id)))
+}
+
+/// Returns a meeting that the caller has asked for: the next step is its file, once it has a time.
+pub(crate) fn get(call: &Call, meeting_id: &str) -> Result<Answer<MeetingView>> {
+    let meeting = load_own(call, meeting_id)?;
+    let view = MeetingView::of(call.now(), call.require_owner()?, &meeting);
+    Ok(Answer::with(view, next(&meeting)))
+}
+
+/// Returns the step that follows reading a meeting; `None` while it has no time.
+fn next(meeting: &Stored<Meeting>) -> Option<Next> {
+    meeting.value.chosen.is_some().then(|| ics(&meeting.id))
 }
 
 pub(crate) fn list(call: &Call, me: &str, input: List) -> Result<Items<MeetingView>> {
@@ -121,4 +140,21 @@ pub(crate) fn check_text(pointer: &str, text: Option<&str>) -> Result<Option<Str
     let text = text.map(|text| public(pointer, text, Lines::Many, &mut faults));
     faults.check()?;
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_step_of_a_meeting_is_its_file_and_never_the_meeting_again() {
+        const MEETING_ID: &str = "mtg_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+        for (is_settled, step) in [(false, None), (true, Some("ics"))] {
+            let slot = Slot { slot_id: "slot_1".into(), start: 0, end: 1 };
+            let meeting = Meeting { chosen: is_settled.then_some(slot), ..Meeting::default() };
+            let meeting = Stored::new(MEETING_ID.to_owned(), meeting, 0);
+            let next = portolan_sdk::to_value(&next(&meeting));
+            assert_eq!(next["input"]["action"].as_str(), step, "{next}");
+        }
+    }
 }

@@ -205,3 +205,9 @@ pub(crate) struct Blocked {
 /// The part of `owner.deactivated` that is read: nothing, because its subject is the person.
 #[input]
 pub(crate) struct Left {}
+
+/// The part of `pairing.cancelled` that is read.
+#[input]
+pub(crate) struct Ended {
+    pub(crate) thread_id: Option<String>,
+}

@@ -87,3 +87,34 @@ fn every_label_finds_its_own_category() {
 fn terms_are_in_order() {
     assert!(TERMS.is_sorted_by_key(|(term, _)| term));
 }
+
+#[test]
+fn what_people_say_decides_the_side_in_each_language() {
+    for (text, expected) in [
+        ("I want to rent a flat", "home.rent"),
+        ("I want to rent out my flat", "home.let"),
+        ("looking for a room", "home.rent"),
+        ("I am looking for a tenant for my apartment", "home.let"),
+        ("looking for a job as a designer", "work.candidate"),
+        ("we are hiring a designer", "work.job"),
+        ("I need a lawyer", "pro.client"),
+        ("lawyer looking for clients", "pro.lawyer"),
+        ("I need a plumber", "pro.client"),
+        ("plumber, I offer repairs", "pro.service"),
+        ("we are raising money for our startup", "venture.raise"),
+        ("I want to invest in startups", "venture.invest"),
+        ("Ich suche eine Wohnung", "home.rent"),
+        ("Suche Wohnung", "home.rent"),
+        ("Ich möchte meine Wohnung vermieten", "home.let"),
+        ("Busco piso", "home.rent"),
+        ("Alquilo mi piso", "home.let"),
+        ("Je cherche un appartement", "home.rent"),
+        ("Appartement à louer", "home.let"),
+        ("アパートを借りたい", "home.rent"),
+        ("アパートを貸します", "home.let"),
+    ] {
+        let found = top(text, None);
+        let first = found.first().copied().unwrap_or_default();
+        assert!(first.starts_with(expected), "{text}: {found:?}");
+    }
+}

@@ -26,6 +26,7 @@ pub(crate) fn profile(name: &str) -> Profile {
         gist: Vec::new(),
         age_at_least: None,
         unreachable: false,
+        ended_at: None,
         facts: Vec::new(),
         criteria: Criteria::default(),
         place: None,

@@ -81,6 +81,7 @@ fn profile(listing: Listing) -> Profile {
         gist: listing_answers::gist(&text),
         age_at_least: person.birth_year.map(|year| (2026 - year - 1) as u8),
         unreachable: false,
+        ended_at: None,
         facts: Vec::new(),
         place: input.place.as_ref().map(Place::public),
         category: input.category,

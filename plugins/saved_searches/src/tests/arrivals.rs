@@ -24,6 +24,7 @@ fn a_listing_is_notified_at_once_and_never_again() {
 fn a_search_finds_nothing_that_it_would_not_show() {
     let network = json!({ "visibility": "network" });
     let inactive = |owner_id: &str| json!({ "people": [{ "owner_id": owner_id, "active": false, "contact_policy": "paused" }] });
+    let paused = |owner_id: &str| json!({ "people": [{ "owner_id": owner_id, "active": true, "contact_policy": "paused" }] });
     let aged = |seeker: u8, lister: u8| {
         let person = |owner_id: &str, age: u8| {
             json!({
@@ -46,6 +47,24 @@ fn a_search_finds_nothing_that_it_would_not_show() {
             json!([]),
             false,
             false,
+        ),
+        (
+            "paused lister",
+            json!({ "q": "desk" }),
+            json!({}),
+            &paused(LISTER),
+            json!([]),
+            false,
+            false,
+        ),
+        (
+            "paused seeker",
+            json!({ "q": "desk" }),
+            json!({}),
+            &paused(SEEKER),
+            json!([]),
+            false,
+            true,
         ),
         (
             "no seeker",

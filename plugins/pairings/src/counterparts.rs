@@ -1,0 +1,113 @@
+//! What a side is told about the other one: whether it can be reached, and that its listing has
+//! ended.
+//!
+//! A person cannot be reached while they have no agent, and while they are deactivated or
+//! suspended; others are not told which of these it is. A proposal to or of such a person ends with
+//! their listing, which is paused; a connection goes on.
+
+use crate::credits::By;
+use crate::notices::{self, BOTH, Notice};
+use crate::{documents::*, refusals::*, states::*, transitions, types::*};
+use people_kit::people;
+use portolan_sdk::prelude::*;
+
+const ABSENCE: Notice =
+    Notice::new(COUNTERPART_CHANGED, "The other side cannot be reached at present.").anonymous();
+const RETURN: Notice =
+    Notice::new(COUNTERPART_CHANGED, "The other side can be reached again.").anonymous();
+const END_OF_LISTING: Notice =
+    Notice::new(LISTING_ENDED, "The other side's listing has ended. You are still connected.")
+        .anonymous();
+
+/// The states in which a listing has ended by its owner's decision or by its time, and the reason
+/// that others read. Other states have no reason of their own.
+const ENDS: [(&str, &str); 3] = [
+    ("filled", "listing_filled"),
+    ("withdrawn", "listing_withdrawn"),
+    ("expired", "listing_expired"),
+];
+
+/// Returns why a listing in this state has ended; `None` if others are not told.
+pub(crate) fn end_reason(state: &str) -> Option<&'static str> {
+    ENDS.iter().find(|(ended, _)| *ended == state).map(|(_, reason)| *reason)
+}
+
+/// Notifies the other side of a connection, once, that the side with this role can no longer be
+/// reached or can be reached again.
+pub(crate) fn update(
+    call: &Call,
+    pairing: &mut Stored<Pairing>,
+    role: Role,
+    is_reachable: bool,
+) -> Result<()> {
+    let side = pairing.value.side_mut(role);
+    if side.away != is_reachable {
+        return Ok(());
+    }
+    side.away = !is_reachable;
+    transitions::save(call, pairing)?;
+    let notice = if is_reachable { RETURN } else { ABSENCE };
+    let facts = Facts { counterpart_reachable: Some(is_reachable), ..Facts::default() };
+    notice.notify(call, pairing, &[role.other()], facts)
+}
+
+/// Notifies the other side of a connection, once, that a listing has ended.
+pub(crate) fn listing_ended(
+    call: &Call,
+    pairing: &mut Stored<Pairing>,
+    listing_id: &str,
+    state: &str,
+) -> Result<()> {
+    let Some(reason) = end_reason(state) else { return Ok(()) };
+    let is_from = pairing.value.from.listing_id == listing_id;
+    let role = if is_from { Role::Sent } else { Role::Received };
+    let side = pairing.value.side_mut(role);
+    if side.listing_ended.as_deref() == Some(state) {
+        return Ok(());
+    }
+    side.listing_ended = Some(state.to_owned());
+    transitions::save(call, pairing)?;
+    END_OF_LISTING.notify(call, pairing, &[role.other()], Facts::because(reason))
+}
+
+/// Compares an open pairing with its people. If one of them no longer exists, it is cancelled, and
+/// the other one is not told why.
+pub(crate) fn check(call: &Call, pairing_id: &str) -> Result<()> {
+    let is_open = |pairing: &Stored<Pairing>| pairing.value.state.is_open();
+    let Some(mut pairing) = PAIRINGS.get(pairing_id)?.filter(is_open) else { return Ok(()) };
+    let owner_ids = BOTH.iter().map(|role| pairing.value.side(*role).owner_id.as_str());
+    let people = people::people(owner_ids)?;
+    let find = |pairing: &Pairing, role: Role| people.get(&pairing.side(role).owner_id);
+    let (there, gone): (Vec<Role>, Vec<Role>) =
+        BOTH.iter().partition(|role| find(&pairing.value, **role).is_some());
+    if gone.is_empty() {
+        transitions::set_check(call, pairing_id)?;
+        // A proposal ends with the listing of a person who cannot be reached.
+        let is_connected = pairing.value.state == State::Connected;
+        for role in there.into_iter().filter(|_| is_connected) {
+            let is_reachable = find(&pairing.value, role).is_some_and(people::Person::is_reachable);
+            update(call, &mut pairing, role, is_reachable)?;
+        }
+        return Ok(());
+    }
+    if gone.contains(&Role::Sent) {
+        // The proposer's credits were erased with them.
+        pairing.value.hold_id = None;
+    }
+    transitions::enter(call, &mut pairing, "check", State::Cancelled, By::Another)?;
+    notices::CANCELLATION.notify(call, &pairing, &there, Facts::default())
+}
+
+/// Records that the conversation of a connection is closed.
+pub(crate) fn thread_closed(call: &Call, closed: &ThreadClosed) -> Result<()> {
+    let Some(pairing_id) = &closed.pairing_id else { return Ok(()) };
+    let is_concerned = |pairing: &Stored<Pairing>| {
+        let Pairing { state, thread_id, thread_closed, .. } = &pairing.value;
+        *state == State::Connected
+            && thread_id.as_ref() == Some(&closed.thread_id)
+            && !thread_closed
+    };
+    let Some(mut pairing) = PAIRINGS.get(pairing_id)?.filter(is_concerned) else { return Ok(()) };
+    pairing.value.thread_closed = true;
+    transitions::touch(call, &mut pairing)
+}
