@@ -49,6 +49,7 @@ mod cases {
     mod conversations_lists;
     mod conversations_members;
     mod counterparts;
+    mod data_rights;
     mod deliveries;
     mod descriptor_conformance;
     mod due_work;

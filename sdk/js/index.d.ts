@@ -482,6 +482,8 @@ export namespace lookups {
 export namespace people {
   function requestExport(action: string, about?: object): string;
   function requestErasure(): void;
+  /** Erases a person in a call without an agent, such as that of a timer. */
+  function requestErasureOf(ownerId: string): void;
 }
 
 export namespace sms {

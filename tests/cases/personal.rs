@@ -204,6 +204,9 @@ async fn people_export_and_erase_themselves_through_a_capability_with_the_grant(
     assert_eq!(bo.agent().result("registrar", read.clone()).await["items"], json!([]));
     let nobody = host.test_agent().await.call("registrar", json!({ "action": "erase" })).await;
     nobody.assert_refused(403, "phone_binding_required");
+    let other = json!({ "action": "erase_other", "owner_id": ada.id });
+    bo.agent().call("registrar", other).await.assert_refused(500, "internal_error");
+    assert_eq!(export(&host, &ada.id).await.status, 200);
 
     ada.agent().result("registrar", json!({ "action": "erase" })).await;
     let is_erased = async || host.database().texts_found(&[&ada.id]).is_empty();

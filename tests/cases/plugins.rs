@@ -44,7 +44,8 @@ const NAMED: [&str; 17] = [
     "svc.phone-binding",
 ];
 /// The other shipped capabilities.
-const MORE: [&str; 10] = [
+const MORE: [&str; 11] = [
+    "data_rights",
     "handoff_resolve",
     "map_search",
     "owner_verification",

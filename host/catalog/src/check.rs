@@ -10,8 +10,8 @@ use crate::{
 };
 use portolan_names::find_invisible;
 use portolan_vocabulary::{
-    Access, ActionDescriptor, Descriptor, ErrorCode, Limits, People, Role, WHILE_SUSPENDED,
-    is_capability_id, is_snake_case,
+    Access, ActionDescriptor, Descriptor, ErrorCode, LEFT_OUT_OF_EXPORTS, Limits, People, Role,
+    WHILE_SUSPENDED, is_capability_id, is_snake_case,
 };
 use serde_json::Value;
 use std::collections::HashSet;
@@ -293,6 +293,18 @@ fn check_annotations(descriptor: &Descriptor, problems: &mut Problems) {
                         at,
                         "is not true or false at an action of access write",
                         "move it to such an action, or leave it out",
+                    );
+                }
+            }
+            Ok(value) if annotation.key == LEFT_OUT_OF_EXPORTS => {
+                let collections = &mut descriptor.collections.iter();
+                let is_collection = collections
+                    .any(|collection| annotation.at == format!("collections.{}", collection.name));
+                if !value.is_boolean() || !is_collection {
+                    problems.add(
+                        at,
+                        "is not true or false at a collection",
+                        "move it to a collection with copies of exports, or leave it out",
                     );
                 }
             }

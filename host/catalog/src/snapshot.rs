@@ -4,9 +4,9 @@ use crate::{
     capability::Capability, document::Document, listing::listing, permission::Grants,
     refusal::LoadError,
 };
-use portolan_sandbox::{Platform, PlatformComponent};
+use portolan_sandbox::{Grant, ImportKind, Platform, PlatformComponent};
 use portolan_store::ServedCapability;
-use portolan_vocabulary::{ErrorCode, Failure, Limit, Roles, Timestamp, one_line};
+use portolan_vocabulary::{Descriptor, ErrorCode, Failure, Limit, Roles, Timestamp, one_line};
 use serde_json::json;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -42,6 +42,24 @@ impl Snapshot {
         let actions = self.capabilities.values().flat_map(|capability| &capability.actions);
         let emits = actions.flat_map(|action| &action.descriptor.emits).map(String::as_str);
         emits.filter(|event_type| event_type.starts_with(prefix)).collect()
+    }
+
+    /// Returns the collections that exports of people's data leave out, each with its capability's id. Only a
+    /// capability that can make exports has copies of them, so no other one can leave anything out.
+    pub fn collections_left_out_of_exports(&self) -> BTreeSet<(String, String)> {
+        let exporting = self.capabilities.values().filter(|capability| {
+            let mut imports = capability.prepared.imports().iter();
+            imports.any(|import| matches!(import.kind, ImportKind::Sensitive(Grant::People)))
+        });
+        let left_out = exporting.flat_map(|capability| {
+            let Descriptor { id, collections, .. } = &capability.descriptor;
+            let names = collections.iter().map(|collection| &collection.name);
+            let is_left_out =
+                move |name: &&String| capability.descriptor.leaves_out_of_exports(name);
+            let left_out = names.filter(is_left_out);
+            left_out.map(move |name| (id.clone(), name.clone()))
+        });
+        left_out.collect()
     }
 
     pub(super) fn new(

@@ -46,8 +46,9 @@ async fn write(app: &App, ids: &[String], sender: &mpsc::Sender<Chunk>) -> Resul
         writer.finish(&mut text);
         Some(text)
     };
-    let (exported, last_chunk) =
-        tokio::join!(app.host.store.export_person(ids, items), items_written);
+    let left_out = app.host.catalog.snapshot().collections_left_out_of_exports();
+    let exported = app.host.store.export_person(ids, left_out, items);
+    let (exported, last_chunk) = tokio::join!(exported, items_written);
     exported?;
     if let Some(last_chunk) = last_chunk {
         let _sent = sender.send(Ok(last_chunk.into())).await;
@@ -128,9 +129,14 @@ mod tests {
         let document = |id: &str| {
             let [capability, collection, id] = ["a", "b", id].map(str::to_owned);
             let document = json!({ "text": "]" });
-            let quarantine_reason = None;
-            let document =
-                PersonalDocument { capability, collection, id, document, quarantine_reason };
+            let document = PersonalDocument {
+                capability,
+                collection,
+                version: 1,
+                id,
+                document,
+                quarantine_reason: None,
+            };
             PersonalItem::Document(document)
         };
         let webhook = PersonalItem::Webhook(PersonalWebhook {

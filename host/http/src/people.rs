@@ -38,8 +38,7 @@ pub(super) async fn erase(
     Path(owner_id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
     ensure_known(&app, &owner_id).await?;
-    let counts = app.host.erase_person(&owner_id).await;
-    let counts = counts.map_err(|error| Refusal(Failure::from(error)))?;
+    let counts = app.host.erase_person(&owner_id).await.map_err(Refusal)?;
     // The row does not name the person, who is erased.
     app.host.record_decision(app.host.decision("operator:erase_person", &operator)).await?;
     Ok(Json(json!(counts)))

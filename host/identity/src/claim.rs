@@ -133,7 +133,7 @@ impl Identity {
                     agents: Vec::new(),
                     sessions: Vec::new(),
                     sign_outs: 0,
-                    suspension: None,
+                    suspension: self.take_kept_suspension(unit, &key).await?,
                     passkeys: Vec::new(),
                 };
                 write(unit, &self.records.persons, &key, &person, Expectation::Absent).await?;

@@ -190,6 +190,15 @@ pub(crate) struct SuspensionRecord {
     pub appeal: Option<Value>,
 }
 
+/// What is left of the suspension of an erased person, keyed by the hash of the person's key: it names nobody, and
+/// only who proves the same number has the same key.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct KeptSuspensionRecord {
+    /// The end of the suspension; `None` until the person is reinstated.
+    pub until: Option<u64>,
+    pub expires_at: u64,
+}
+
 impl OwnerRecord {
     pub(crate) fn is_of_test_mode(&self) -> bool {
         self.person_key.starts_with(TEST_PREFIX)
@@ -275,6 +284,7 @@ pub(crate) struct Records {
     pub sessions: Collection,
     pub revoked: Collection,
     pub ceremonies: Collection,
+    pub kept_suspensions: Collection,
 }
 
 impl Records {
@@ -294,6 +304,7 @@ impl Records {
             sessions: take("sessions")?,
             revoked: take("ended")?,
             ceremonies: take("ceremonies")?,
+            kept_suspensions: take("kept_suspensions")?,
         })
     }
 }
@@ -308,7 +319,7 @@ struct CollectionDeclaration {
     lists: &'static [&'static str],
 }
 
-const COLLECTIONS: [CollectionDeclaration; 10] = [
+const COLLECTIONS: [CollectionDeclaration; 11] = [
     CollectionDeclaration { name: "clients", expires: true, people: &["agent_id"], lists: &[] },
     CollectionDeclaration { name: "persons", expires: false, people: &["owner_id"], lists: &[] },
     CollectionDeclaration {
@@ -334,6 +345,7 @@ const COLLECTIONS: [CollectionDeclaration; 10] = [
     CollectionDeclaration { name: "sessions", expires: true, people: &["owner_id"], lists: &[] },
     CollectionDeclaration { name: "ended", expires: true, people: &[], lists: &[] },
     CollectionDeclaration { name: "ceremonies", expires: true, people: &["owner_id"], lists: &[] },
+    CollectionDeclaration { name: "kept_suspensions", expires: true, people: &[], lists: &[] },
 ];
 
 impl CollectionDeclaration {

@@ -37,6 +37,7 @@ impl Identity {
             &records.sessions,
             &records.revoked,
             &records.ceremonies,
+            &records.kept_suspensions,
         ];
         for collection in expiring {
             self.remove_expired(collection).await?;

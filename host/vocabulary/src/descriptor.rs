@@ -45,13 +45,30 @@ pub struct Annotation {
 /// The annotation of actions of access `write` that a suspended person may call: `true`.
 pub const WHILE_SUSPENDED: &str = "portolan/while_suspended";
 
+/// The annotation of collections with copies of exports of people's data, which other exports leave out: `true`.
+pub const LEFT_OUT_OF_EXPORTS: &str = "portolan/left_out_of_exports";
+
+/// The annotations that the host knows.
+pub const KNOWN_ANNOTATIONS: [&str; 2] = [WHILE_SUSPENDED, LEFT_OUT_OF_EXPORTS];
+
 impl Descriptor {
+    /// Returns whether exports of people's data leave out a collection.
+    pub fn leaves_out_of_exports(&self, collection: &str) -> bool {
+        let at = format!("collections.{collection}");
+        self.has_annotation(&at, LEFT_OUT_OF_EXPORTS)
+    }
+
     /// Returns whether a suspended person may call an action of access `write`.
     pub fn permits_while_suspended(&self, action: &str) -> bool {
         let at = format!("actions.{action}");
+        self.has_annotation(&at, WHILE_SUSPENDED)
+    }
+
+    /// Returns whether an annotation is `true`.
+    fn has_annotation(&self, at: &str, key: &str) -> bool {
         self.annotations.iter().any(|annotation| {
             annotation.at == at
-                && annotation.key == WHILE_SUSPENDED
+                && annotation.key == key
                 && annotation.value == Ok(Value::Bool(true))
         })
     }

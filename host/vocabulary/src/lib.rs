@@ -57,8 +57,8 @@ pub use caller::{AgentCaller, Caller, Claimed, KnownOwner, OwnedAgent, Suspensio
 pub use clock::Clock;
 pub use descriptor::{
     ActionDescriptor, Annotation, Collection, Descriptor, ErrorDeclaration, Geo, Index, Invocation,
-    Prompt, PromptArgument, Publication, StateMachine, Status, Subscription, Transition,
-    WHILE_SUSPENDED,
+    KNOWN_ANNOTATIONS, LEFT_OUT_OF_EXPORTS, Prompt, PromptArgument, Publication, StateMachine,
+    Status, Subscription, Transition, WHILE_SUSPENDED,
 };
 pub use digest::Digest;
 pub use failure::{Failure, RETRY_SOON_S};

@@ -41,6 +41,7 @@ const ROLES: [RoleRow; 6] = [
             "signed_in",
             "signed_out",
             "passkeys_changed",
+            "erased",
         ],
         sensitive: true,
     },

@@ -16,7 +16,7 @@ const PUBLISHED: &[(&str, u32, &str)] = &[
     ("meetings-and-calendar", 3, "7104fd4f132903a1"),
     ("credits", 4, "96310ee6a84826e8"),
     ("events-and-webhooks", 4, "69e6a95184f57732"),
-    ("privacy", 4, "053294664f3971fa"),
+    ("privacy", 5, "1468645f16ef3753"),
     ("safety-and-fairness", 5, "7fc8be5fe9774fa9"),
 ];
 

@@ -216,16 +216,7 @@ pub(crate) fn mac_input(bind_id: &str, code: &str) -> String {
 /// Returns the id of the number's record, which is made if there is none. It changes when the keys
 /// of MACs change.
 pub(crate) fn number_id(call: &Call, caller: &AgentCaller, phone: &Phone) -> Result<String> {
-    let subject = match (caller.test_mode, scenario(&phone.e164)) {
-        // In test mode this number is the same for all agents, so that there is a person to be
-        // linked to.
-        (true, Some(Scenario::AlreadyBound)) => format!("test {}", phone.e164),
-        // In test mode, the same number belongs to another person for each agent.
-        (true, _) => format!("test {} {}", caller.agent_id, phone.e164),
-        (false, _) => format!("number {}", phone.e164),
-    };
-    let macs = secrets::macs(subject.as_bytes())?;
-    let ids: Vec<String> = macs.iter().map(|mac| hex::encode(mac)).collect();
+    let ids = number_ids(caller.test_mode, &caller.agent_id, phone)?;
     let newest = ids.first().cloned().unwrap_or_default();
     let records = NUMBERS.get_many(ids)?;
     match records.into_iter().flatten().next() {
@@ -244,6 +235,20 @@ pub(crate) fn number_id(call: &Call, caller: &AgentCaller, phone: &Phone) -> Res
 
 fn role(caller: &AgentCaller) -> &'static str {
     if caller.owner_id.is_some() { CLAIMED_AGENT } else { ANONYMOUS_AGENT }
+}
+
+/// Returns the ids that the number's record can have, under every key of MACs, the newest first.
+pub(crate) fn number_ids(test_mode: bool, agent_id: &str, phone: &Phone) -> Result<Vec<String>> {
+    let subject = match (test_mode, scenario(&phone.e164)) {
+        // In test mode this number is the same for all agents, so that there is a person to be
+        // linked to.
+        (true, Some(Scenario::AlreadyBound)) => format!("test {}", phone.e164),
+        // In test mode, the same number belongs to another person for each agent.
+        (true, _) => format!("test {agent_id} {}", phone.e164),
+        (false, _) => format!("number {}", phone.e164),
+    };
+    let macs = secrets::macs(subject.as_bytes())?;
+    Ok(macs.iter().map(|mac| hex::encode(mac)).collect())
 }
 
 pub(crate) fn sent(id: &str, bind: &Bind, caller: &AgentCaller) -> Sent {

@@ -8,6 +8,7 @@
 //! when messages and guesses are used up.
 
 mod bind;
+mod erasing;
 mod limits;
 mod links;
 mod phone;
@@ -229,6 +230,25 @@ impl PhoneBinding {
         let Some(mut owner) = OWNERS.get(&input.owner_id)? else { return Ok(()) };
         owner.value.signed_out_at = owner.value.signed_out_at.max(input.at);
         Ok(OWNERS.save(&mut owner)?)
+    }
+
+    /// Tell a person by text message that their data is to be erased.
+    #[action(access = internal, callers = ["data_rights"])]
+    fn warn_of_erasure(call: &Call, input: ErasureWarning) -> Result<(), BindError> {
+        erasing::warn(call, &input)
+    }
+
+    /// Set the time at which what is kept of a person's number is forgotten. The host does so when it erases the
+    /// person.
+    #[action(access = internal, idempotent)]
+    fn erased(call: &Call, input: OwnerId) -> Result<(), BindError> {
+        erasing::forget_later(call, &input.owner_id)
+    }
+
+    /// Forget a number of an erased person, unless it has a person again.
+    #[action(access = internal, idempotent)]
+    fn forget_number(_call: &Call, input: NumberId) -> Result<(), BindError> {
+        erasing::forget(&input.id)
     }
 
     /// Show for which attempt a link was sent. The page of the link calls this; it changes nothing.

@@ -62,7 +62,7 @@ pub(crate) fn confirm(call: &Call, owner: &Stored<Owner>) -> Result<()> {
     Ok(NUMBERS.save(&mut record)?)
 }
 
-fn find_owner(person_key: &str) -> Result<Option<Stored<Owner>>> {
+pub(crate) fn find_owner(person_key: &str) -> Result<Option<Stored<Owner>>> {
     let query = Query::new().filter(field("person_key").eq(person_key));
     Ok(OWNERS.find(query)?.into_documents().next())
 }

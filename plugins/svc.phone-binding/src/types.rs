@@ -310,6 +310,20 @@ pub(crate) struct LinkId {
     pub(crate) id: String,
 }
 
+/// A person whose data is to be erased.
+#[input]
+pub(crate) struct ErasureWarning {
+    pub(crate) owner_id: String,
+    /// In milliseconds since the Unix epoch.
+    pub(crate) erases_at: u64,
+}
+
+/// The id of a number's own record.
+#[input]
+pub(crate) struct NumberId {
+    pub(crate) id: String,
+}
+
 #[input]
 pub(crate) struct Approval {
     /// The person who is signed in.

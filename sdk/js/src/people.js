@@ -10,3 +10,6 @@ export const requestExport = (action, about = {}) => request(() => host.requestE
 
 /** Erases the person after the commit. */
 export const requestErasure = () => request(() => host.requestErasure());
+
+/** Erases a person after the commit, in a call without an agent, such as that of a timer. */
+export const requestErasureOf = (ownerId) => request(() => host.requestErasureOf(ownerId));

@@ -19,7 +19,7 @@ class Part(Generic[T]):
     about: Annotated[T, "The data that was given with the export."]
     part: Annotated[int, "Its number, from 1."]
     last: Annotated[bool, "Whether it is the last one."]
-    items: Annotated[list[dict], "Objects with a kind: document, event, webhook or answer."]
+    items: Annotated[list[dict], "Objects with a kind: document, event, webhook, answer or timer."]
 
 
 def export(action, about):
@@ -30,3 +30,8 @@ def export(action, about):
 def erase():
     """Erases the calling person after the commit. It cannot be undone."""
     ask(host.request_erasure)
+
+
+def erase_owner(owner_id):
+    """Erases a person after the commit, in a call without an agent, such as that of a timer."""
+    ask(host.request_erasure_of, owner_id)

@@ -239,4 +239,5 @@ interface!(lookups, Lookups {
 interface!(people, People {
     fn request_export(action: &str, about: &str) -> Answer<String>;
     fn request_erasure() -> Answer<()>;
+    fn request_erasure_of(owner_id: &str) -> Answer<()>;
 });

@@ -56,7 +56,7 @@ pub struct Part<T> {
     pub part: u32,
     /// Whether it is the last one.
     pub last: bool,
-    /// Objects with a `kind`: `document`, `event`, `webhook` or `answer`.
+    /// Objects with a `kind`: `document`, `event`, `webhook`, `answer` or `timer`.
     pub items: Vec<Value>,
 }
 
@@ -68,4 +68,10 @@ pub fn export(action: &str, about: &impl Serialize) -> Result<String, HostError>
 /// Erases the data of the calling person after the commit. It cannot be undone.
 pub fn erase() -> Result<(), HostError> {
     host::request_erasure()
+}
+
+/// Erases the data of a person after the commit, in a call without an agent, such as that of a timer. It cannot
+/// be undone.
+pub fn erase_owner(owner_id: &str) -> Result<(), HostError> {
+    host::request_erasure_of(owner_id)
 }

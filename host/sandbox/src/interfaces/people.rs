@@ -1,5 +1,5 @@
-//! `people`: the export and the erasure of the data of the calling agent's owner, which the host runs after
-//! the call's commit.
+//! `people`: the export and the erasure of people's data, which the host runs after the call's commit. An agent
+//! can ask for its own person only.
 
 use crate::{
     contract::{people, types::HostError},
@@ -11,7 +11,7 @@ use crate::{
     state::CallState,
 };
 use portolan_store::{TimerChange, TimerKey};
-use portolan_vocabulary::{PEOPLE_OF, PeopleRequest, new_identifier};
+use portolan_vocabulary::{PEOPLE_OF, PeopleRequest, new_identifier, person_ids};
 use rand::RngExt as _;
 use serde_json::{Value, json};
 
@@ -26,7 +26,11 @@ impl people::Host for CallState {
     }
 
     async fn request_erasure(&mut self) -> Reply<()> {
-        Ok(self.erase_person())
+        Ok(self.calling_owner().and_then(|owner_id| self.erase_person(owner_id)))
+    }
+
+    async fn request_erasure_of(&mut self, owner_id: String) -> Reply<()> {
+        Ok(self.named_owner(owner_id).and_then(|owner_id| self.erase_person(owner_id)))
     }
 }
 
@@ -50,9 +54,20 @@ impl CallState {
         Ok(export_id)
     }
 
-    fn erase_person(&mut self) -> Answer<()> {
-        let request = PeopleRequest::Erase { owner_id: self.calling_owner()? };
-        self.request(&request, String::new())
+    fn erase_person(&mut self, owner_id: String) -> Answer<()> {
+        self.request(&PeopleRequest::Erase { owner_id }, String::new())
+    }
+
+    /// Returns the id of a person whom the component names. An agent may name nobody.
+    fn named_owner(&self, owner_id: String) -> Answer<String> {
+        if self.context.agent().is_some() {
+            let text = "an agent can erase its own person only".to_owned();
+            return Err(HostError::Invalid(text));
+        }
+        let is_id = owner_id.starts_with("own_") && person_ids(&owner_id).eq([owner_id.as_str()]);
+        is_id
+            .then_some(owner_id)
+            .ok_or_else(|| HostError::Invalid("it is no owner's id".to_owned()))
     }
 
     fn calling_owner(&self) -> Answer<String> {

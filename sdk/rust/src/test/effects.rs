@@ -54,3 +54,12 @@ pub struct Logged {
     pub level: Level,
     pub message: String,
 }
+
+/// A request about a person's data.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PeopleRequest {
+    /// The export of the calling person.
+    Export { export_id: String, action: String, about: Value },
+    /// The erasure of the calling person, or of one that a call without an agent has named.
+    Erasure { owner_id: String },
+}

@@ -57,7 +57,7 @@ mod secrets;
 mod state;
 mod world;
 
-pub use effects::{Asked, Logged, Lookup, Published, Question, Timer};
+pub use effects::{Asked, Logged, Lookup, PeopleRequest, Published, Question, Timer};
 pub use world::{Instant, World};
 
 /// Returns a world without documents, whose caller is an agent that a person has claimed.

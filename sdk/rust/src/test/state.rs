@@ -2,7 +2,7 @@
 
 use super::{
     documents::Collections,
-    effects::{Asked, Logged, Lookup, Published, Question, Timer},
+    effects::{Asked, Logged, Lookup, PeopleRequest, Published, Question, Timer},
     secrets::Keys,
 };
 use crate::{
@@ -56,13 +56,13 @@ pub(super) struct Effects {
     pub(super) events: Vec<Published>,
     pub(super) timers: BTreeMap<String, Timer>,
     pub(super) lookups: Vec<Lookup>,
+    pub(super) people: Vec<PeopleRequest>,
 }
 
 impl imports::Host for State {}
 impl imports::Identity for State {}
 impl imports::Inbox for State {}
 impl imports::Moderation for State {}
-impl imports::People for State {}
 impl imports::Sms for State {}
 
 impl imports::Messages for State {}
@@ -143,14 +143,20 @@ impl State {
     ) -> Result<String, HostError> {
         self.ensure_writable()?;
         self.check_internal(action)?;
-        let about = object(about).filter(|_| about.len() <= ABOUT_BYTES).ok_or_else(|| {
-            let text = format!("`about` must be a JSON object of at most {ABOUT_BYTES} bytes");
-            HostError::Invalid(text)
-        })?;
+        let about = bounded_object(about)?;
         let id = imports::Context::new_id(self, "lkp");
-        let (action, about) = (action.to_owned(), Value::Object(about));
+        let action = action.to_owned();
         self.effects.lookups.push(Lookup { id: id.clone(), question, action, about });
         Ok(id)
+    }
+
+    fn calling_owner(&self) -> Result<String, HostError> {
+        let owner_id = match &self.caller {
+            Caller::Agent(agent) => agent.owner_id.clone(),
+            Caller::System => None,
+        };
+        let missing = || HostError::Invalid("nobody has claimed the calling agent".to_owned());
+        owner_id.ok_or_else(missing)
     }
 }
 
@@ -162,6 +168,13 @@ fn seeded(seed: u64) -> (StdRng, Keys) {
 
 fn object(text: &str) -> Option<Map<String, Value>> {
     serde_json::from_str(text).ok()
+}
+
+/// Parses what a component wants to have returned to it.
+fn bounded_object(about: &str) -> Result<Value, HostError> {
+    let parsed = object(about).filter(|_| about.len() <= ABOUT_BYTES);
+    let text = || format!("`about` must be a JSON object of at most {ABOUT_BYTES} bytes");
+    parsed.map(Value::Object).ok_or_else(|| HostError::Invalid(text()))
 }
 
 fn ensure_name(what: &str, name: &str) -> Result<(), HostError> {
@@ -317,6 +330,35 @@ impl imports::Secrets for State {
     fn open(&mut self, sealed: &[u8]) -> Result<Vec<u8>, HostError> {
         let text = "this is not a value that `seal` returned, or not all of it";
         self.keys.open(sealed).ok_or_else(|| HostError::Invalid(text.to_owned()))
+    }
+}
+
+impl imports::People for State {
+    fn request_export(&mut self, action: &str, about: &str) -> Result<String, HostError> {
+        self.ensure_writable()?;
+        self.check_internal(action)?;
+        self.calling_owner()?;
+        let about = bounded_object(about)?;
+        let export_id = imports::Context::new_id(self, "exp");
+        let action = action.to_owned();
+        let request = PeopleRequest::Export { export_id: export_id.clone(), action, about };
+        self.effects.people.push(request);
+        Ok(export_id)
+    }
+
+    fn request_erasure(&mut self) -> Result<(), HostError> {
+        self.ensure_writable()?;
+        let owner_id = self.calling_owner()?;
+        self.effects.people.push(PeopleRequest::Erasure { owner_id });
+        Ok(())
+    }
+
+    fn request_erasure_of(&mut self, owner_id: &str) -> Result<(), HostError> {
+        if let Caller::Agent(_) = self.caller {
+            return Err(HostError::Invalid("an agent can erase its own person only".to_owned()));
+        }
+        self.effects.people.push(PeopleRequest::Erasure { owner_id: owner_id.to_owned() });
+        Ok(())
     }
 }
 

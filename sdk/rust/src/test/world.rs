@@ -1,7 +1,7 @@
 //! A world: its state before an action runs, the run, and what the action has done.
 
 use super::{
-    effects::{Asked, Logged, Lookup, Published, Timer},
+    effects::{Asked, Logged, Lookup, PeopleRequest, Published, Timer},
     state::State,
 };
 use crate::{
@@ -268,6 +268,11 @@ impl World {
     /// Returns the look-ups that were asked for.
     pub fn lookups(&self) -> Vec<Lookup> {
         self.state.borrow().effects.lookups.clone()
+    }
+
+    /// Returns the exports and erasures of people that were asked for.
+    pub fn people_requests(&self) -> Vec<PeopleRequest> {
+        self.state.borrow().effects.people.clone()
     }
 
     /// Returns the nested calls, also those of refused actions.

@@ -76,6 +76,13 @@ impl Registrar {
         })
     }
 
+    /// Try to erase somebody else, which the host refuses in the call of an agent.
+    #[action(access = write, destructive, example = For { owner_id: "own_1".into() })]
+    fn erase_other(_call: &Call, input: For) -> Result<(), Refusal> {
+        people::erase_owner(&input.owner_id)?;
+        Ok(())
+    }
+
     /// Erase everything about the person.
     #[action(access = write, destructive)]
     fn erase(_call: &Call) -> Result<(), Refusal> {

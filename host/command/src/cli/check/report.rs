@@ -2,7 +2,7 @@
 
 use portolan_catalog::{Capability, Inspection, Problem, undeclared_people};
 use portolan_sandbox::ImportKind;
-use portolan_vocabulary::{Invocation, Publisher, WHILE_SUSPENDED};
+use portolan_vocabulary::{Invocation, KNOWN_ANNOTATIONS, Publisher};
 use std::process::ExitCode;
 
 pub(in crate::cli) fn report(inspection: &Inspection) -> ExitCode {
@@ -80,7 +80,8 @@ fn print_permissions(capability: &Capability) {
         }
     }
     for annotation in &descriptor.annotations {
-        let known = if annotation.key == WHILE_SUSPENDED { "" } else { " (unknown to this host)" };
+        let is_known = KNOWN_ANNOTATIONS.contains(&annotation.key.as_str());
+        let known = if is_known { "" } else { " (unknown to this host)" };
         line!("  annotated {} {}{known}", annotation.at, annotation.key);
     }
     let imports = capability.prepared.imports().iter();

@@ -2,10 +2,13 @@
 //! memory.
 
 use super::{CHUNK, Row, pattern};
-use crate::{connection::read, error::DbError, integers::unsigned, store::Store};
+use crate::{
+    connection::read, error::DbError, integers::unsigned, store::Store, usage::capability_of,
+};
 use portolan_vocabulary::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use tokio::sync::mpsc;
 
 /// An item of an export. All documents come first, then events, webhooks, answers and timers.
@@ -24,6 +27,8 @@ pub enum PersonalItem {
 pub struct PersonalDocument {
     pub capability: String,
     pub collection: String,
+    /// The version of the collection, which is that of the document's form.
+    pub version: i64,
     pub id: String,
     /// The personal fields of other people are empty.
     pub document: Value,
@@ -78,40 +83,23 @@ struct Export<'e> {
     store: &'e Store,
     /// The person's ids.
     ids: &'e [String],
+    /// The collections to leave out, each with its capability's id.
+    left_out: BTreeSet<(String, String)>,
     items: mpsc::Sender<PersonalItem>,
 }
 
 impl Store {
-    /// Sends all that is stored about a person with these ids. Ends early, without an error, if the receiver
-    /// is dropped.
+    /// Sends all that is stored about a person with these ids, without the documents of some collections. Ends
+    /// early, without an error, if the receiver is dropped.
     pub async fn export_person(
         &self,
         ids: &[String],
+        left_out: BTreeSet<(String, String)>,
         items: mpsc::Sender<PersonalItem>,
     ) -> Result<(), DbError> {
-        let export = Export { store: self, ids, items };
+        let export = Export { store: self, ids, left_out, items };
         let ended = export.run().await;
         ended.map(|_received| ())
-    }
-
-    /// Returns a document as the person with these ids may see it. Returns `None` if its collection declares
-    /// people and the document does not name this person at a declared path, if its collection was deleted,
-    /// or if its body cannot be parsed.
-    async fn personal_document(
-        &self,
-        (collection, id, body, quarantine_reason): Row,
-        ids: &[String],
-    ) -> Result<Option<PersonalDocument>, DbError> {
-        let Some(declared) = self.find_collection_by_id(collection).await? else { return Ok(None) };
-        let Ok(mut document) = serde_json::from_str::<Value>(&body) else { return Ok(None) };
-        if let Some(people) = declared.people() {
-            if !people.names_any(&id, &document, ids) {
-                return Ok(None);
-            }
-            people.hide_others(&id, &mut document, ids);
-        }
-        let (capability, collection) = (declared.capability, declared.name);
-        Ok(Some(PersonalDocument { capability, collection, id, document, quarantine_reason }))
     }
 }
 
@@ -127,6 +115,38 @@ macro_rules! send {
 }
 
 impl Export<'_> {
+    /// Returns a document as the person may see it. Returns `None` if its collection declares people and the
+    /// document does not name this person at a declared path, if its collection was deleted or is left out, or
+    /// if its body cannot be parsed.
+    async fn personal_document(
+        &self,
+        (collection, id, body, quarantine_reason): Row,
+    ) -> Result<Option<PersonalDocument>, DbError> {
+        let Some(declared) = self.store.find_collection_by_id(collection).await? else {
+            return Ok(None);
+        };
+        let place = (capability_of(&declared.capability).to_owned(), declared.name.clone());
+        if self.left_out.contains(&place) {
+            return Ok(None);
+        }
+        let Ok(mut document) = serde_json::from_str::<Value>(&body) else { return Ok(None) };
+        if let Some(people) = declared.people() {
+            if !people.names_any(&id, &document, self.ids) {
+                return Ok(None);
+            }
+            people.hide_others(&id, &mut document, self.ids);
+        }
+        let ((capability, collection), version) = (place, declared.version);
+        Ok(Some(PersonalDocument {
+            capability,
+            collection,
+            version,
+            id,
+            document,
+            quarantine_reason,
+        }))
+    }
+
     async fn run(&self) -> SendResult {
         for part in PARTS {
             for place in 0..self.ids.len() {
@@ -169,7 +189,7 @@ impl Export<'_> {
             after = Some((*collection, id.clone()));
             for row in rows {
                 if !contains_any(earlier, &[&row.1, &row.2])
-                    && let Some(document) = self.store.personal_document(row, self.ids).await?
+                    && let Some(document) = self.personal_document(row).await?
                 {
                     send!(self, PersonalItem::Document(document));
                 }

@@ -34,6 +34,8 @@ struct StoredCollection {
     generation: i64,
     shape: String,
     people: Option<String>,
+    /// The version of the documents' form.
+    version: i64,
 }
 
 impl StoredCollection {
@@ -123,7 +125,8 @@ impl Store {
     ) -> Result<Option<StoredCollection>, DbError> {
         Ok(read!(self.inner.backend, |pool| {
             sqlx::query_as(
-                "SELECT capability, name, CAST(generation AS BIGINT) AS generation, shape, people
+                "SELECT capability, name, CAST(generation AS BIGINT) AS generation, shape, people,
+                 CAST(version AS BIGINT) AS version
                  FROM collections WHERE id = $1",
             )
             .bind(collection)
