@@ -163,8 +163,9 @@ async fn invalid_calendar_input_is_refused_with_its_place() {
     for (more, pointer) in [
         (json!({ "rrule": "FREQ=HOURLY" }), "/rrule"),
         (json!({ "rrule": "FREQ=WEEKLY;BYSETPOS=1" }), "/rrule"),
-        (json!({ "rrule": "FREQ=MONTHLY;BYMONTHDAY=2" }), "/rrule"),
-        (json!({ "rrule": "FREQ=WEEKLY;WKST=SU" }), "/rrule"),
+        (json!({ "rrule": "FREQ=WEEKLY;BYMONTHDAY=2" }), "/rrule"),
+        (json!({ "rrule": "FREQ=DAILY;BYHOUR=9,10" }), "/rrule"),
+        (json!({ "rrule": "FREQ=MONTHLY;BYMONTHDAY=3" }), "/start"),
         (json!({ "rrule": "FREQ=WEEKLY;COUNT=1000000000" }), "/rrule"),
         (json!({ "rrule": "FREQ=WEEKLY;COUNT=2;UNTIL=20271101" }), "/rrule"),
         (json!({ "rrule": "FREQ=WEEKLY;UNTIL=20251101" }), "/rrule"),

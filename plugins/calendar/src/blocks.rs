@@ -3,7 +3,7 @@
 use crate::{
     busy,
     documents::*,
-    limits::{LONGEST_BLOCK, MOST_BLOCKS},
+    limits::{LONGEST_BLOCK, MOST_BLOCKS, MOST_RULE_STEPS},
     refusals::*,
     rule::*,
     series::*,
@@ -54,7 +54,7 @@ pub(crate) fn add(call: &Call, input: AddBlock) -> Result<Answer<BlockView>> {
         Some(name) => Zone::named(name),
         None => Some(home(owner_id)?),
     };
-    let zone = zone.ok_or_else(|| CalendarError::no_zone("/time_zone", None))?;
+    let zone = zone.ok_or_else(|| CalendarError::no_zone("/time_zone"))?;
     let series = series(&input, zone)?;
     let mut faults = Faults::default();
     let label = input.label.map(|label| plain("/label", &label, Lines::One, &mut faults));
@@ -85,11 +85,18 @@ fn series(input: &AddBlock, zone: Zone) -> Result<Series> {
         let expected = "a time after the start, and at most 366 days later";
         return Err(CalendarError::validation("/end", "after_start", expected));
     }
-    let rule = input.rrule.as_deref().map(|text| Rule::parse(text).and_then(Rule::strict));
-    let rule = rule.transpose().map_err(CalendarError::in_rule)?;
-    let series = Series::once(zone, start, end).recurring(rule).ok_or_else(|| {
-        CalendarError::validation("/rrule", "until_after_start", "an UNTIL after the start")
-    })?;
+    let once = Series::once(zone, start, end);
+    let Some(text) = &input.rrule else { return Ok(once) };
+    let rule = Rule::parse(text).and_then(Rule::strict).map_err(CalendarError::in_rule)?;
+    let series =
+        once.recurring(rule, &mut { MOST_RULE_STEPS }).map_err(|problem| match problem {
+            NoSeries::EndsBefore => {
+                CalendarError::validation("/rrule", "until_after_start", "an UNTIL after the start")
+            }
+            NoSeries::TooLong => {
+                CalendarError::validation("/rrule", "count", "a COUNT that the rule reaches")
+            }
+        })?;
     if !series.is_in_step() {
         let expected = "a day on which the rule falls";
         return Err(CalendarError::validation("/start", "in_rrule", expected));
@@ -169,6 +176,14 @@ mod tests {
             ("2026-11-30", "2026-11-30", None, "/end"),
             ("2026-11-30", "2027-12-30", None, "/end"),
             ("2026-11-30", "2026-12-01", Some("FREQ=HOURLY"), "/rrule"),
+            ("2026-11-30", "2026-12-01", Some("FREQ=DAILY;BYHOUR=9,10"), "/rrule"),
+            (
+                "2026-11-30",
+                "2026-12-01",
+                Some("FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30;COUNT=2"),
+                "/rrule",
+            ),
+            ("2026-11-30", "2026-12-01", Some("FREQ=MONTHLY;BYMONTHDAY=15"), "/start"),
             ("2026-11-30", "2026-12-01", Some("FREQ=DAILY;UNTIL=20261129"), "/rrule"),
             ("2026-11-30", "2026-12-01", Some("FREQ=WEEKLY;BYDAY=TU"), "/start"),
         ] {

@@ -2,7 +2,7 @@
 
 use crate::{
     documents::*,
-    limits::{DAY, LONGEST_RANGE},
+    limits::{DAY, LONGEST_RANGE, MANY_SPANS},
     refusals::*,
     spans::*,
     types::*,
@@ -36,6 +36,9 @@ pub(crate) fn busy_times(
             false => &mut times.busy,
         };
         series.each(range, |one| spans.push(one));
+        if spans.len() > MANY_SPANS {
+            *spans = merged(std::mem::take(spans));
+        }
     }
     for reservation in reservations(owner_id, range)? {
         if excluded == Some(reservation.id.as_str()) {

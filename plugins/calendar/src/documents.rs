@@ -1,6 +1,15 @@
 //! Reads stored documents into values.
 
-use crate::{limits::MOST_BLOCKS, refusals::*, rule::*, series::*, spans::*, types::*, zones::*};
+use crate::{
+    limits::{MOST_BLOCKS, MOST_RULE_STEPS},
+    refusals::*,
+    rule::*,
+    series::*,
+    spans::*,
+    types::*,
+    zones::*,
+};
+use jiff::civil::DateTime;
 use portolan_sdk::prelude::*;
 
 /// The zones that a call has read so far.
@@ -12,7 +21,7 @@ impl Zones {
         if let Some(known) = self.0.iter().find(|zone| zone.name() == name) {
             return Some(known.clone());
         }
-        let zone = Zone::named(name)?;
+        let zone = stored(name)?;
         self.0.push(zone.clone());
         Some(zone)
     }
@@ -32,7 +41,9 @@ impl Block {
             all_day,
             time_zone: series.zone.name().to_owned(),
             rrule: series.rule.as_ref().map(Rule::to_string),
+            last: series.last.filter(|_| series.is_counted()).map(|last| last.to_string()),
             except: series.except.iter().map(ToString::to_string).collect(),
+            also: series.also.iter().map(|(start, end)| format!("{start}/{end}")).collect(),
             tentative: false,
             label: None,
             begins: bounds.start,
@@ -47,10 +58,22 @@ impl Block {
         let zone = zones.named(&self.time_zone).unwrap_or_else(Zone::utc);
         let rule = self.rrule.as_deref().map(Rule::parse).transpose().ok()?;
         let once = Series::once(zone, self.start.parse().ok()?, self.end.parse().ok()?);
-        let mut series = once.recurring(rule)?;
+        let last = self.last.as_deref().and_then(|last| last.parse().ok());
+        let mut series = match (rule, last) {
+            (None, _) => once,
+            // The last occurrence was counted when the block was stored.
+            (Some(rule), Some(last)) => Series { rule: Some(rule), last: Some(last), ..once },
+            (Some(rule), None) => once.recurring(rule, &mut { MOST_RULE_STEPS }).ok()?,
+        };
         series.except = self.except.iter().filter_map(|time| time.parse().ok()).collect();
+        series.also = self.also.iter().filter_map(|times| period(times)).collect();
         Some(series)
     }
+}
+
+fn period(times: &str) -> Option<(DateTime, DateTime)> {
+    let (start, end) = times.split_once('/')?;
+    Some((start.parse().ok()?, end.parse().ok()?))
 }
 
 /// The maximum number of documents that one query reads.

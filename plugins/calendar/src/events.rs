@@ -3,7 +3,7 @@
 use crate::{
     busy::{self, range},
     documents::*,
-    limits::USUAL_RANGE,
+    limits::{MOST_EVENTS, USUAL_RANGE},
     refusals::*,
     spans::*,
     types::{Event, EventKind, ListEvents, Source},
@@ -58,6 +58,9 @@ fn add_blocks(owner_id: &str, range: Span, found: &mut Vec<(String, Event)>) -> 
             });
             found.push((place(one.start, event.kind, &stored.id), event));
         });
+        if found.len() > MOST_EVENTS {
+            return Err(CalendarError::RangeTooLarge);
+        }
     }
     Ok(())
 }

@@ -98,7 +98,7 @@ pub(crate) fn view(stored: Option<Stored<Hours>>) -> Availability {
 pub(crate) fn set(owner_id: &str, input: SetHours) -> Result<Availability> {
     let SetHours { mut hours, expected_version } = input;
     let zone = Zone::named(&hours.time_zone);
-    let zone = zone.ok_or_else(|| CalendarError::no_zone("/time_zone", None))?;
+    let zone = zone.ok_or_else(|| CalendarError::no_zone("/time_zone"))?;
     zone.name().clone_into(&mut hours.time_zone);
     for (number, rule) in hours.rules.iter().enumerate() {
         if minutes(&rule.from) >= minutes(&rule.to) {

@@ -15,14 +15,26 @@ pub(crate) const USUAL_RANGE: i64 = 14 * DAY;
 pub(crate) const MOST_BLOCKS: u32 = 400;
 /// The longest block.
 pub(crate) const LONGEST_BLOCK: i64 = 366 * DAY;
-/// The highest `COUNT` of a block's rule.
+/// The highest `COUNT` of the rule of an added block.
 pub(crate) const MOST_REPEATS: u32 = 1_000;
-/// The longest interval of a rule, in its days, weeks, months or years.
-pub(crate) const LONGEST_INTERVAL: u16 = 999;
+/// The longest interval of a rule, in the unit of its `FREQ`.
+pub(crate) const LONGEST_INTERVAL: u32 = 100_000;
 /// The maximum number of days that a rule lists.
 pub(crate) const MOST_BY_DAY: usize = 40;
-/// The maximum number of excluded occurrences of a block.
+/// The maximum number of numbers in one part of a rule.
+pub(crate) const MOST_LISTED: usize = 100;
+/// The maximum number of occurrences of a rule on one day: one in each quarter of an hour.
+pub(crate) const MOST_A_DAY: u32 = 96;
+/// The maximum number of excluded occurrences of a block, and of additional ones.
 pub(crate) const MOST_EXCEPTIONS: usize = 100;
+/// The maximum number of days and periods that are looked at for the last occurrence of a rule.
+pub(crate) const MOST_RULE_STEPS: u32 = 400_000;
+/// The same for all rules in a file.
+pub(crate) const MOST_STEPS: u32 = 2_000_000;
+/// The maximum number of occurrences that one call lists.
+pub(crate) const MOST_EVENTS: usize = 50_000;
+/// The number of busy spans from which on those that overlap are joined.
+pub(crate) const MANY_SPANS: usize = 20_000;
 
 /// The longest reservation.
 pub(crate) const LONGEST_RESERVATION: i64 = DAY;
@@ -34,11 +46,18 @@ pub(crate) const MOST_RULES: u32 = 50;
 
 /// The maximum number of characters of a file. The body of a call has at most 256 KiB.
 pub(crate) const LONGEST_FILE: u32 = 260_000;
+/// The maximum number of parts of a time zone that a file defines.
+pub(crate) const MOST_OBSERVANCES: usize = 50;
+/// The maximum number of days that are looked at for the changes of such a zone.
+pub(crate) const MOST_ZONE_STEPS: u32 = 20_000;
+/// The maximum number of such zones in a file.
+pub(crate) const MOST_ZONES: usize = 50;
 /// The deepest nesting of components in a file.
 pub(crate) const DEEPEST: usize = 8;
-/// The largest sum of the counts of all rules in a file.
-pub(crate) const MOST_COUNTED: u32 = 200_000;
-/// The maximum number of unsupported parts that are listed. All are counted.
+/// The maximum number of occurrences on one day by all rules in a file.
+pub(crate) const MOST_A_DAY_IN_FILE: u32 = 1_000;
+/// The maximum number of skipped entries, and of unsupported parts, that are listed. All are
+/// counted.
 pub(crate) const MOST_REPORTED: usize = 50;
 /// The maximum number of characters of a title from a file.
 pub(crate) const LONGEST_TITLE: usize = 200;

@@ -69,9 +69,9 @@ fn violation(fault: Fault) -> Value {
 
 impl CalendarError {
     /// Makes the refusal of a field that does not name a zone.
-    pub(crate) fn no_zone(pointer: &'static str, line: Option<u32>) -> Self {
+    pub(crate) fn no_zone(pointer: &'static str) -> Self {
         let (rule, expected) = ("time_zone", "the name of a time zone, such as Europe/Berlin");
-        Self::TimeZoneUnknown { fault: Fault { pointer, rule, expected, line } }
+        Self::TimeZoneUnknown { fault: Fault { pointer, rule, expected, line: None } }
     }
 
     /// Makes the refusal of a file with an error in this line.
@@ -88,7 +88,8 @@ impl CalendarError {
         match problem {
             Problem::Malformed(expected) => Self::validation("/rrule", "rrule", expected),
             Problem::Unsupported(part) => {
-                let expected = "only FREQ, INTERVAL, BYDAY, COUNT and UNTIL, within their limits";
+                let expected = "FREQ from DAILY to YEARLY, without BYHOUR, BYMINUTE and BYSECOND, \
+                    COUNT up to 1000 and INTERVAL up to 100000";
                 Self::validation("/rrule", &format!("no_{}", part.to_lowercase()), expected)
             }
         }

@@ -1,16 +1,13 @@
 //! Series: events that occur once or repeatedly, in the local time of their zone.
 
 use crate::{
-    expand::{self, days},
-    limits::MOST_REPEATS,
+    expand::{self, Walk},
+    limits::{MOST_EXCEPTIONS, MOST_RULE_STEPS},
     rule::*,
     spans::Span,
     zones::*,
 };
-use jiff::{
-    SignedDuration,
-    civil::{Date, DateTime},
-};
+use jiff::{SignedDuration, civil::DateTime};
 use std::ops::ControlFlow;
 
 /// 9999-12-31: the end of series that have none.
@@ -26,24 +23,59 @@ pub(crate) struct Series {
     /// does, and people who sleep until six do so in every night.
     pub(crate) length: SignedDuration,
     pub(crate) rule: Option<Rule>,
-    /// No occurrence begins after this local time.
+    /// No occurrence of the rule begins after this local time.
     pub(crate) last: Option<DateTime>,
-    /// The local times of excluded occurrences.
+    /// The local times of excluded occurrences, in order.
     pub(crate) except: Vec<DateTime>,
+    /// Additional occurrences: the local times of their starts and ends, in order.
+    pub(crate) also: Vec<(DateTime, DateTime)>,
+}
+
+/// Why a rule makes no series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoSeries {
+    /// The rule ends before the series begins.
+    EndsBefore,
+    /// Its `COUNT` takes too many steps.
+    TooLong,
 }
 
 impl Series {
     /// Makes a series with one occurrence.
     pub(crate) fn once(zone: Zone, start: DateTime, end: DateTime) -> Self {
         let length = end.duration_since(start);
-        Self { zone, start, length, rule: None, last: None, except: Vec::new() }
+        let (except, also) = (Vec::new(), Vec::new());
+        Self { zone, start, length, rule: None, last: None, except, also }
     }
 
-    /// Adds the rule; returns `None` if it ends before the series begins.
-    pub(crate) fn recurring(mut self, rule: Option<Rule>) -> Option<Self> {
-        self.rule = rule;
-        self.last = self.find_last();
-        self.last.is_none_or(|last| last >= self.start).then_some(self)
+    /// Adds the rule. To count its occurrences takes steps.
+    pub(crate) fn recurring(mut self, rule: Rule, steps: &mut u32) -> Result<Self, NoSeries> {
+        self.last = self.find_last(&rule, steps)?;
+        self.rule = Some(rule);
+        match self.last.is_none_or(|last| last >= self.start) {
+            true => Ok(self),
+            false => Err(NoSeries::EndsBefore),
+        }
+    }
+
+    /// Ends the series before this local time; returns whether anything is left of it.
+    pub(crate) fn end_before(&mut self, at: DateTime, all_day: bool) -> bool {
+        let last = at.saturating_sub(SignedDuration::from_secs(1));
+        self.also.retain(|(start, _)| *start < at);
+        if let Some(rule) = &mut self.rule {
+            // In the form in which an export writes it.
+            rule.end = match all_day {
+                true => End::Day(last.date()),
+                false => End::Utc(Zone::utc().local(self.zone.instant(last))),
+            };
+            self.last = Some(last);
+        }
+        self.start < at
+    }
+
+    /// Whether its last occurrence is found by counting.
+    pub(crate) fn is_counted(&self) -> bool {
+        self.rule.as_ref().is_some_and(|rule| matches!(rule.end, End::Count(_)))
     }
 
     /// Returns the local time at which the first occurrence ends.
@@ -53,23 +85,25 @@ impl Series {
 
     /// Returns when the last occurrence begins, or an upper bound of it; `None` if there is no last
     /// one.
-    fn find_last(&self) -> Option<DateTime> {
-        let rule = self.rule.as_ref()?;
-        match rule.end {
+    fn find_last(&self, rule: &Rule, steps: &mut u32) -> Result<Option<DateTime>, NoSeries> {
+        Ok(match rule.end {
             End::Never => None,
             End::Day(day) => Some(day.at(23, 59, 59, 0)),
             End::Local(local) => Some(local),
             End::Utc(utc) => Some(self.zone.local(Zone::utc().instant(utc))),
             End::Count(count) => {
-                let mut last = self.start.date();
-                let mut left = count.min(MOST_REPEATS);
-                days(rule, last, last, Date::MAX, |day| {
-                    (last, left) = (day, left.saturating_sub(1));
+                let (mut last, mut left) = (self.start, count);
+                let range = (self.start, DateTime::MAX);
+                let walk = expand::starts(rule, self.start, range, steps, |start| {
+                    (last, left) = (start, left.saturating_sub(1));
                     if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
                 });
-                Some(last.to_datetime(self.start.time()))
+                if walk == Walk::TooLong {
+                    return Err(NoSeries::TooLong);
+                }
+                Some(last)
             }
-        }
+        })
     }
 
     /// Returns the span that all occurrences are within.
@@ -80,53 +114,98 @@ impl Series {
             (Some(_), None) => FAR,
             (Some(_), Some(last)) => self.occurrence(last).end,
         };
-        Span { end, ..first }
+        let also = self.also.iter().map(|(start, end)| self.span(*start, *end));
+        also.fold(Span { end, ..first }, |all, one| {
+            Span::new(all.start.min(one.start), all.end.max(one.end))
+        })
     }
 
-    /// Visits the occurrences that overlap the range, in the order of their local times.
+    /// Visits the occurrences that overlap the range: those of the rule in the order of their local
+    /// times, then the additional ones.
     pub(crate) fn each(&self, range: Span, mut visit: impl FnMut(Span)) {
-        let mut consider = |start: DateTime| {
-            let occurrence = self.occurrence(start);
+        let mut consider = |start: DateTime, occurrence: Span| {
             if occurrence.overlaps(range) && self.except.binary_search(&start).is_err() {
                 visit(occurrence);
             }
         };
-        let Some(rule) = &self.rule else { return consider(self.start) };
-        let time = self.start.time();
-        // Rounded up, and one more day, because the clock may change in between.
-        let reach = self.length.as_hours() / 24 + 2;
-        let edge = |date: Date, days: i64, edge: Date| expand::plus(date, days).unwrap_or(edge);
-        let from_day = edge(self.zone.date(range.start), -reach, Date::MIN);
-        let to_day = edge(self.zone.date(range.end), 1, Date::MAX);
-        days(rule, self.start.date(), from_day, to_day, |day| {
-            let start = day.to_datetime(time);
+        self.each_start(self.near(range), &mut { MOST_RULE_STEPS }, |start| {
+            consider(start, self.occurrence(start));
+            ControlFlow::Continue(())
+        });
+        for (start, end) in &self.also {
+            consider(*start, self.span(*start, *end));
+        }
+    }
+
+    /// Visits the starts of the rule in a range of local times, excluded ones too, but not those
+    /// that are additional occurrences as well.
+    pub(crate) fn each_start(
+        &self,
+        range: (DateTime, DateTime),
+        steps: &mut u32,
+        mut visit: impl FnMut(DateTime) -> ControlFlow<()>,
+    ) {
+        let mut consider = |start: DateTime| {
             if self.last.is_some_and(|last| start > last) {
                 return ControlFlow::Break(());
             }
-            consider(start);
-            ControlFlow::Continue(())
-        });
+            match self.also.iter().any(|(also, _)| *also == start) {
+                true => ControlFlow::Continue(()),
+                false => visit(start),
+            }
+        };
+        match &self.rule {
+            Some(rule) => {
+                expand::starts(rule, self.start, range, steps, consider);
+            }
+            None => {
+                let _only = consider(self.start);
+            }
+        }
     }
 
-    /// Whether the rule itself matches the first day.
-    pub(crate) fn is_in_step(&self) -> bool {
-        let by_day = self.rule.as_ref().filter(|rule| !rule.by_day.is_empty());
-        let (Some(rule), first) = (by_day, self.start.date()) else { return true };
-        // `days` always visits the first day, so the series is expanded as if it had begun a day
-        // earlier.
-        let Some(before) = expand::plus(first, -1) else { return true };
-        let mut found = false;
-        let mut single = rule.clone();
-        single.interval = 1;
-        days(&single, before, first, first, |_day| {
-            found = true;
-            ControlFlow::Break(())
+    /// Returns the next starts of the rule after a local time that are not past and not excluded, as
+    /// many as a block can have as additional ones, and whether there are more.
+    pub(crate) fn next_starts(
+        &self,
+        after: DateTime,
+        now: i64,
+        steps: &mut u32,
+    ) -> (Vec<DateTime>, bool) {
+        let from = after.max(self.zone.local(now).saturating_sub(self.length));
+        let (mut starts, mut is_more) = (Vec::new(), false);
+        self.each_start((from, DateTime::MAX), steps, |start| {
+            if start > after && self.except.binary_search(&start).is_err() {
+                is_more = starts.len() == MOST_EXCEPTIONS;
+                if is_more {
+                    return ControlFlow::Break(());
+                }
+                starts.push(start);
+            }
+            ControlFlow::Continue(())
         });
-        found
+        (starts, is_more)
+    }
+
+    /// Returns the local times at which an occurrence that overlaps the range can begin. The range
+    /// is a day longer at both ends, because the clock may change in between.
+    fn near(&self, range: Span) -> (DateTime, DateTime) {
+        let day = SignedDuration::from_hours(24);
+        let reach = self.length.saturating_add(day);
+        let (from, to) = (self.zone.local(range.start), self.zone.local(range.end));
+        (from.saturating_sub(reach), to.saturating_add(day))
+    }
+
+    /// Whether the rule itself matches the first start.
+    pub(crate) fn is_in_step(&self) -> bool {
+        self.rule.as_ref().is_none_or(|rule| expand::matches_first(rule, self.start))
     }
 
     fn occurrence(&self, start: DateTime) -> Span {
-        let end = start.checked_add(self.length).unwrap_or(DateTime::MAX);
+        self.span(start, start.saturating_add(self.length))
+    }
+
+    fn span(&self, start: DateTime, end: DateTime) -> Span {
         let (start, end) = self.zone.span(start, end);
         Span { start, end }
     }
@@ -139,9 +218,12 @@ mod tests {
     use jiff::Timestamp;
 
     fn series(zone: &str, start: &str, end: &str, rule: &str) -> Option<Series> {
-        let rule = (!rule.is_empty()).then(|| Rule::parse(rule).unwrap());
         let zone = Zone::named(zone).unwrap();
-        Series::once(zone, start.parse().unwrap(), end.parse().unwrap()).recurring(rule)
+        let once = Series::once(zone, start.parse().unwrap(), end.parse().unwrap());
+        match rule.is_empty() {
+            true => Some(once),
+            false => once.recurring(Rule::parse(rule).unwrap(), &mut { MOST_RULE_STEPS }).ok(),
+        }
     }
 
     fn found(series: &Series, from: &str, days: i64) -> Vec<(String, i64)> {
@@ -217,9 +299,48 @@ mod tests {
             ("FREQ=MONTHLY", true),
             ("FREQ=DAILY;INTERVAL=2;BYDAY=MO", true),
             ("FREQ=DAILY;BYDAY=SU", false),
+            ("FREQ=MONTHLY;BYMONTHDAY=2", true),
+            ("FREQ=MONTHLY;BYMONTHDAY=3,4", false),
+            ("FREQ=MONTHLY;BYDAY=MO,TU;BYSETPOS=1", true),
+            ("FREQ=MONTHLY;BYDAY=MO,TU;BYSETPOS=2", false),
         ] {
             let it = series(LA, "2026-11-02T09:00", "2026-11-02T10:00", rule).unwrap();
             assert_eq!(it.is_in_step(), expected, "{rule}");
+        }
+    }
+
+    #[test]
+    fn additional_occurrences_have_their_own_length() {
+        let mut weekly =
+            series(LA, "2026-11-02T09:00", "2026-11-02T10:00", "FREQ=WEEKLY;COUNT=3").unwrap();
+        let at = |text: &str| text.parse::<DateTime>().unwrap();
+        weekly.also = vec![
+            (at("2026-11-09T09:00"), at("2026-11-09T09:30")),
+            (at("2026-12-24T09:00"), at("2026-12-24T12:00")),
+        ];
+        weekly.except = vec![at("2026-11-16T09:00")];
+        assert_eq!(
+            found(&weekly, "2026-11-01T00:00:00Z", 60),
+            [
+                ("2026-11-02T17:00:00Z".into(), 60),
+                ("2026-11-09T17:00:00Z".into(), 30),
+                ("2026-12-24T17:00:00Z".into(), 180),
+            ]
+        );
+        let end = Timestamp::from_millisecond(weekly.bounds().end).unwrap();
+        assert_eq!(end.to_string(), "2026-12-24T20:00:00Z");
+    }
+
+    #[test]
+    fn a_count_that_is_never_reached_makes_no_series() {
+        for rule in ["FREQ=DAILY;COUNT=1000000000", "FREQ=MONTHLY;BYDAY=MO;BYSETPOS=9;COUNT=2"] {
+            let once = Series::once(
+                Zone::utc(),
+                "2026-11-02T09:00".parse().unwrap(),
+                "2026-11-02T10:00".parse().unwrap(),
+            );
+            let made = once.recurring(Rule::parse(rule).unwrap(), &mut { 100_000 });
+            assert_eq!(made.err(), Some(NoSeries::TooLong), "{rule}");
         }
     }
 

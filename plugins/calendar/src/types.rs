@@ -56,16 +56,22 @@ pub(crate) struct Block {
     /// The UID of the event in the imported file.
     pub(crate) uid: Option<String>,
     /// The original local time of the occurrence that the block replaces, in the zone of its event
-    /// if the file contained that. For a period of busy time, its start.
+    /// if the file contained that. For a period of busy time, its start and end.
     pub(crate) recurrence_id: Option<String>,
     pub(crate) start: String,
     pub(crate) end: String,
     pub(crate) all_day: bool,
     pub(crate) time_zone: String,
     pub(crate) rrule: Option<String>,
+    /// The local start of the last occurrence, if the rule has a `COUNT`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) last: Option<String>,
     /// The local times of excluded occurrences, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) except: Vec<String>,
+    /// Additional occurrences: the local times of their starts and ends, with a slash between.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) also: Vec<String>,
     #[serde(default)]
     pub(crate) tentative: bool,
     pub(crate) label: Option<String>,
@@ -209,8 +215,9 @@ pub(crate) struct AddBlock {
     /// availability, or else UTC.
     #[schemars(length(min = 1, max = 64))]
     pub(crate) time_zone: Option<String>,
-    /// The recurrence: `FREQ` (`DAILY`, `WEEKLY`, `MONTHLY`, `YEARLY`), `INTERVAL`, `BYDAY`,
-    /// `COUNT` and `UNTIL` as in RFC 5545, such as `FREQ=WEEKLY;BYDAY=MO,WE;UNTIL=20271231`.
+    /// The recurrence: a rule of RFC 5545 with `FREQ` from `DAILY` to `YEARLY` and without
+    /// `BYHOUR`, `BYMINUTE` and `BYSECOND`, such as `FREQ=WEEKLY;BYDAY=MO,WE;UNTIL=20271231` or
+    /// `FREQ=MONTHLY;BYMONTHDAY=15,-1`.
     #[schemars(length(min = 1, max = 500))]
     pub(crate) rrule: Option<String>,
     /// A label, only for the person.

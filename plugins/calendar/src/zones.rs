@@ -9,12 +9,17 @@ const WINDOWS: &str = include_str!("windows.txt");
 /// `/mozilla.org/20050126_1/Europe/Berlin`.
 const MOST_SEGMENTS: usize = 8;
 
-/// Finds a zone by an IANA name, possibly after a path, or by a Windows name.
+/// Finds a zone by the name under which it is stored: an IANA name or a rule.
+pub(crate) fn stored(name: &str) -> Option<Zone> {
+    Zone::named(name).or_else(|| Zone::of_rule(name))
+}
+
+/// Finds a zone by an IANA name, possibly after a path, by a Windows name, or by a rule.
 pub(crate) fn find(name: &str) -> Option<Zone> {
     let name = name.trim();
     let paths = name.match_indices('/').filter_map(|(at, _)| name.get(at + 1..));
     let mut names = std::iter::once(name).chain(paths.take(MOST_SEGMENTS));
-    names.find_map(Zone::named).or_else(|| {
+    names.find_map(stored).or_else(|| {
         let mut pairs = WINDOWS.lines().filter_map(|line| line.split_once(" = "));
         let (_, iana) = pairs.find(|(windows, _)| windows.eq_ignore_ascii_case(name))?;
         Zone::named(iana)
@@ -34,6 +39,7 @@ mod tests {
             ("Pacific Standard Time", Some("America/Los_Angeles")),
             ("W. Europe Standard Time", Some("Europe/Berlin")),
             ("UTC", Some("UTC")),
+            ("<+0530>-5:30", Some("<+0530>-5:30")),
             ("Mars/Olympus", None),
             ("", None),
             ("/", None),

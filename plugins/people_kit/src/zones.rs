@@ -25,7 +25,14 @@ impl Zone {
         Some(Self { name: name.to_owned(), rules })
     }
 
-    /// Returns its IANA name.
+    /// Returns the zone of a rule in the form of POSIX, such as `<-05>5<-04>4,M3.2.0,M11.1.0`, which
+    /// is also its name; `None` if it is none.
+    pub fn of_rule(rule: &str) -> Option<Self> {
+        let rules = TimeZone::posix(rule).ok().filter(|_| rule.starts_with('<'))?;
+        Some(Self { name: rule.to_owned(), rules })
+    }
+
+    /// Returns its IANA name, or its rule if it has none.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -102,6 +109,23 @@ mod tests {
         assert_eq!(span("2027-03-14T02:30", "2027-03-14T03:15"), 45);
         assert_eq!(span("2027-03-14T01:30", "2027-03-14T03:30"), 60);
         assert_eq!(span("2026-11-01T00:00", "2026-11-02T00:00"), 25 * 60);
+    }
+
+    #[test]
+    fn a_rule_is_a_zone() {
+        let zone = Zone::of_rule("<-05>5<-04>4,M3.2.0/2,M11.1.0/2").unwrap();
+        for local in ["2026-07-01T09:00", "2026-12-01T09:00", "2027-03-14T02:30"] {
+            let known = Zone::named("America/New_York").unwrap();
+            let local = local.parse().unwrap();
+            assert_eq!(zone.instant(local), known.instant(local), "{local}");
+        }
+        assert_eq!(
+            Zone::of_rule("<+0530>-5:30").unwrap().instant("1970-01-01T05:30".parse().unwrap()),
+            0
+        );
+        for text in ["", "<", "<-05>", "EST5EDT", "<-05>5<-04>4,M13.2.0,M11.1.0"] {
+            assert!(Zone::of_rule(text).is_none(), "{text}");
+        }
     }
 
     #[test]

@@ -2,13 +2,15 @@
 
 use crate::{ics::lines::*, limits::DEEPEST, refusals::*};
 
-/// A component of a calendar, such as an event, without its nested components.
+/// A component of a calendar, such as an event.
 #[derive(Debug)]
 pub(crate) struct Component {
     pub(crate) kind: String,
     /// The line of its `BEGIN`.
     pub(crate) line: u32,
     pub(crate) properties: Vec<Line>,
+    /// The parts of a time zone. Those of other components, such as alarms, are not needed.
+    pub(crate) parts: Vec<Component>,
 }
 
 impl Component {
@@ -16,17 +18,32 @@ impl Component {
         self.properties.iter().filter(move |line| line.name == name)
     }
 
+    /// Returns the first property of this name that could be parsed.
     pub(crate) fn property(&self, name: &str) -> Option<&Line> {
-        self.all(name).next()
+        self.all(name).find(|line| line.fault.is_none())
     }
 
-    /// Returns the property of this name; an error if there are several.
+    /// Returns the property of this name; an error if there are several, or if it could not be
+    /// parsed.
     pub(crate) fn single(&self, name: &str) -> Result<Option<&Line>> {
         let mut found = self.all(name);
         match (found.next(), found.next()) {
             (_, Some(second)) => Err(second.wrong("once", "this property once")),
-            (first, None) => Ok(first),
+            (first, None) => first.map(Line::sound).transpose(),
         }
+    }
+
+    /// Returns the component that a property at this depth within it belongs to.
+    fn innermost(&mut self, depth: usize) -> Option<&mut Self> {
+        match depth {
+            0 => Some(self),
+            1 if self.kind == "VTIMEZONE" => self.parts.last_mut(),
+            _ => None,
+        }
+    }
+
+    fn new(kind: &str, line: u32) -> Self {
+        Self { kind: kind.to_owned(), line, properties: Vec::new(), parts: Vec::new() }
     }
 
     /// Makes the refusal of a component without a property that it needs.
@@ -54,9 +71,10 @@ pub(crate) fn read(lines: Vec<Line>) -> Result<(Vec<Line>, Vec<Component>)> {
                 if depth == DEEPEST {
                     return wrong(last, "fewer components within components");
                 }
-                if depth == 1 {
-                    let (kind, properties) = (kind.clone(), Vec::new());
-                    components.push(Component { kind, line: last, properties });
+                match (depth, components.last_mut()) {
+                    (1, _) => components.push(Component::new(&kind, last)),
+                    (2, Some(outer)) => outer.parts.push(Component::new(&kind, last)),
+                    _ => {}
                 }
                 open.push(kind);
             }
@@ -68,13 +86,12 @@ pub(crate) fn read(lines: Vec<Line>) -> Result<(Vec<Line>, Vec<Component>)> {
             }
             (_, 0) => return wrong(last, "BEGIN:VCALENDAR"),
             (_, 1) => own.push(line),
-            (_, 2) => {
-                if let Some(component) = components.last_mut() {
-                    component.properties.push(line);
+            (_, depth) => {
+                let outer = components.last_mut();
+                if let Some(inner) = outer.and_then(|outer| outer.innermost(depth - 2)) {
+                    inner.properties.push(line);
                 }
             }
-            // Properties of alarms and of the parts of time zones are not needed.
-            _ => {}
         }
     }
     match (open.is_empty(), own.is_empty() && components.is_empty()) {
@@ -105,6 +122,10 @@ mod tests {
         assert_eq!(kinds(alarm), Ok(vec!["VEVENT".to_owned()]));
         let found = read(lines::read(alarm).unwrap()).unwrap().1;
         assert_eq!(found[0].single("UID").unwrap().unwrap().value, "y");
+        let zone = "BEGIN:VCALENDAR\nBEGIN:VTIMEZONE\nTZID:x\nBEGIN:STANDARD\nTZOFFSETTO:+0100\n\
+            END:STANDARD\nEND:VTIMEZONE\nEND:VCALENDAR";
+        let found = read(lines::read(zone).unwrap()).unwrap().1;
+        assert_eq!(found[0].parts[0].single("TZOFFSETTO").unwrap().unwrap().value, "+0100");
         let two = "BEGIN:VCALENDAR\nX:1\nEND:VCALENDAR\nBEGIN:VCALENDAR\nEND:VCALENDAR";
         assert_eq!(kinds(two), Ok(vec![]));
         for (text, line) in [

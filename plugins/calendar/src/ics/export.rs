@@ -17,7 +17,7 @@ use people_kit::{
     calendar::{Firmness, uid},
     ics::{
         observances,
-        write::{Writer, date, local},
+        write::{Writer, date, local, quoted},
     },
 };
 use portolan_sdk::prelude::*;
@@ -123,6 +123,9 @@ fn write_block(writer: &mut Writer, (stored, series): &Known<'_>, changed: &Chan
             writer.line(&time("EXDATE", *at));
         }
     }
+    for (start, end) in &series.also {
+        writer.line(&addition(*start, *end, series, block.all_day));
+    }
     // An imported block without a title is exported without one, so that it is unchanged when it is
     // imported again.
     let untitled = (block.source == Source::Added).then_some("Busy");
@@ -160,7 +163,30 @@ fn time(name: &str, at: DateTime, zone: &Zone, all_day: bool) -> String {
     match (all_day, zone.is_utc()) {
         (true, _) => format!("{name};VALUE=DATE:{}", date(at.date())),
         (false, true) => format!("{name}:{}Z", local(at)),
-        (false, false) => format!("{name};TZID={}:{}", zone.name(), local(at)),
+        (false, false) => format!("{name};TZID={}:{}", parameter(zone), local(at)),
+    }
+}
+
+/// Returns the name of the zone as the value of a parameter.
+fn parameter(zone: &Zone) -> String {
+    match zone.name().contains(',') {
+        true => quoted(zone.name()),
+        false => zone.name().to_owned(),
+    }
+}
+
+/// Writes an additional occurrence, with its end if it has a length of its own.
+fn addition(start: DateTime, end: DateTime, series: &Series, all_day: bool) -> String {
+    let zone = &series.zone;
+    if all_day || end.duration_since(start) == series.length {
+        return time("RDATE", start, zone, all_day);
+    }
+    match zone.is_utc() {
+        true => format!("RDATE;VALUE=PERIOD:{}Z/{}Z", local(start), local(end)),
+        false => {
+            let name = parameter(zone);
+            format!("RDATE;VALUE=PERIOD;TZID={name}:{}/{}", local(start), local(end))
+        }
     }
 }
 

@@ -4,10 +4,13 @@ use crate::{
     blocks, busy,
     documents::*,
     ics::components::{self, Component},
-    ics::entries::{Entry, Key, Reader, uid},
-    ics::lines::{self, Line},
+    ics::definitions::Definition,
+    ics::entries::{Entry, Key},
+    ics::lines::{self, Line, unescaped},
+    ics::reader::{Reader, uid},
     ics::times::FileZones,
     ics::types::*,
+    limits::MOST_ZONES,
     refusals::*,
     types::{BLOCKS, Block, RESERVATIONS, Source},
     zones::{self, Zone},
@@ -20,8 +23,9 @@ pub(crate) fn import(call: &Call, input: ImportIcs) -> Result<Imported> {
     let owner_id = call.require_owner()?;
     let (calendar, components) = components::read(lines::read(&input.ics)?)?;
     let own = own_uids(owner_id, &components)?;
-    let zones = zones(&calendar, &components, home(owner_id)?);
-    let found = Reader { zones, now: busy::now(call), own: &own }.read(&components)?;
+    let now = busy::now(call);
+    let zones = zones(&calendar, &components, home(owner_id)?, now);
+    let found = Reader { zones, now, own: &own }.read(&components)?;
     let mut answer = Imported {
         skipped: found.skipped,
         unsupported_count: found.unsupported_count,
@@ -33,7 +37,8 @@ pub(crate) fn import(call: &Call, input: ImportIcs) -> Result<Imported> {
     for stored in blocks::imported(owner_id)? {
         let key: Key =
             (stored.value.uid.clone().unwrap_or_default(), stored.value.recurrence_id.clone());
-        if input.replace_all || found.uids.contains(&key.0) {
+        let is_known = found.uids.contains(&key.0) || found.faulty.contains(&key.0);
+        if input.replace_all || is_known {
             before.insert(key, stored);
         }
     }
@@ -52,7 +57,9 @@ pub(crate) fn import(call: &Call, input: ImportIcs) -> Result<Imported> {
             }
         }
     }
-    for gone in before.into_values() {
+    // What was imported before stays if its event could not be read now.
+    let gone = before.into_iter().filter(|((uid, _), _)| !found.faulty.contains(uid));
+    for (_key, gone) in gone {
         BLOCKS.delete(&gone.id, Expect::Revision(gone.revision))?;
         answer.removed += 1;
     }
@@ -65,7 +72,7 @@ fn own_uids(owner_id: &str, components: &[Component]) -> Result<BTreeSet<String>
     let suffix = calendar::uid("");
     let mut own = BTreeSet::new();
     for event in components.iter().filter(|component| component.kind == "VEVENT") {
-        let Some(uid) = uid(event)? else { continue };
+        let Ok(Some(uid)) = uid(event) else { continue };
         let Some(id) = uid.strip_suffix(&suffix).filter(|id| is_id(id)) else { continue };
         let block = BLOCKS.get(id)?.is_some_and(|block| block.value.owner_id == owner_id);
         let owners = || {
@@ -85,13 +92,21 @@ fn is_id(text: &str) -> bool {
 
 /// Returns the zones of the file. Times without a zone are in the calendar's own zone, or else in
 /// that of the person.
-fn zones(calendar: &[Line], components: &[Component], home: Zone) -> FileZones {
-    let named = calendar.iter().find(|line| line.name == "X-WR-TIMEZONE");
+pub(crate) fn zones(
+    calendar: &[Line],
+    components: &[Component],
+    home: Zone,
+    now: i64,
+) -> FileZones {
+    let named = calendar.iter().find(|line| line.name == "X-WR-TIMEZONE" && line.fault.is_none());
     let floating = named.and_then(|line| zones::find(&line.value)).unwrap_or(home);
-    let mut zones = FileZones::new(floating);
-    for zone in components.iter().filter(|component| component.kind == "VTIMEZONE") {
-        let value_of = |name: &str| Some(zone.property(name)?.value.clone());
+    let mut zones = FileZones::new(floating, now);
+    let now = Zone::utc().local(now);
+    let defined = components.iter().filter(|component| component.kind == "VTIMEZONE");
+    for zone in defined.take(MOST_ZONES) {
+        let value_of = |name: &str| Some(unescaped(&zone.property(name)?.value));
         zones.aliases.extend(value_of("TZID").zip(value_of("X-LIC-LOCATION")));
+        zones.definitions.extend(value_of("TZID").zip(Definition::read(zone, now)));
     }
     zones
 }

@@ -11,6 +11,8 @@ pub(crate) struct Line {
     pub(crate) name: String,
     pub(crate) parameters: Vec<(String, String)>,
     pub(crate) value: String,
+    /// What is expected instead, if the line cannot be parsed. Only its name is known then.
+    pub(crate) fault: Option<&'static str>,
 }
 
 /// The maximum number of parameters of one property.
@@ -31,33 +33,55 @@ impl Line {
         self.value.trim().eq_ignore_ascii_case(word)
     }
 
-    fn parse(number: u32, text: &str) -> Result<Self> {
-        let wrong = |expected| CalendarError::in_line(number, "content_line", expected);
-        let end = text.find([';', ':']).ok_or_else(|| wrong("a name, a colon and a value"))?;
+    /// Returns the items of a value that is a list, without empty ones.
+    pub(crate) fn items(&self) -> impl Iterator<Item = &str> {
+        self.value.split(',').map(str::trim).filter(|item| !item.is_empty())
+    }
+
+    /// Returns the line, or an error if it cannot be parsed.
+    pub(crate) fn sound(&self) -> Result<&Self> {
+        self.fault.map_or(Ok(self), |expected| Err(self.wrong("content_line", expected)))
+    }
+
+    fn read(number: u32, text: &str) -> Self {
+        Self::parse(number, text).unwrap_or_else(|expected| {
+            let name: String = text.chars().take_while(|letter| is_of_name(*letter)).collect();
+            let (name, value) = (name.to_ascii_uppercase(), String::new());
+            Self { number, name, parameters: Vec::new(), value, fault: Some(expected) }
+        })
+    }
+
+    fn parse(number: u32, text: &str) -> Result<Self, &'static str> {
+        if text.contains(|letter: char| letter.is_control() && letter != '\t') {
+            return Err("no control characters");
+        }
+        let end = text.find([';', ':']).ok_or("a name, a colon and a value")?;
         let (name, mut rest) = text.split_at_checked(end).unwrap_or_default();
-        if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-        {
-            return Err(wrong("a name of letters, digits and hyphens"));
+        if name.is_empty() || !name.chars().all(is_of_name) {
+            return Err("a name of letters, digits and hyphens");
         }
         let mut parameters = Vec::new();
         while let Some(parameter) = rest.strip_prefix(';') {
-            let split = parameter.split_once('=');
-            let (name, values) = split.ok_or_else(|| wrong("parameters as NAME=value"))?;
-            let (value, mut after) = one_value(values).ok_or_else(|| wrong("a value"))?;
+            let (name, values) = parameter.split_once('=').ok_or("parameters as NAME=value")?;
+            let (value, mut after) = one_value(values).ok_or("a value")?;
             // Only the first of several values is kept, because no parameter that is read has
             // several.
             while let Some(others) = after.strip_prefix(',') {
-                (_, after) = one_value(others).ok_or_else(|| wrong("a value"))?;
+                (_, after) = one_value(others).ok_or("a value")?;
             }
             rest = after;
             parameters.push((name.to_ascii_uppercase(), value.to_owned()));
             if parameters.len() > MOST_PARAMETERS {
-                return Err(wrong("fewer parameters"));
+                return Err("fewer parameters");
             }
         }
-        let value = rest.strip_prefix(':').ok_or_else(|| wrong("a value"))?.to_owned();
-        Ok(Self { number, name: name.to_ascii_uppercase(), parameters, value })
+        let value = rest.strip_prefix(':').ok_or("a value")?.to_owned();
+        Ok(Self { number, name: name.to_ascii_uppercase(), parameters, value, fault: None })
     }
+}
+
+fn is_of_name(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || letter == '-'
 }
 
 /// Splits off one value of a parameter; returns `None` if nothing ends the value.
@@ -71,13 +95,10 @@ fn one_value(text: &str) -> Option<(&str, &str)> {
 /// Reads the lines of a file, which end in CRLF or in LF alone.
 pub(crate) fn read(text: &str) -> Result<Vec<Line>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let parse = |(number, line): (u32, String)| Line::parse(number, &line);
+    let parse = |(number, line): (u32, String)| Line::read(number, &line);
     let (mut lines, mut unfolded) = (Vec::new(), None::<(u32, String)>);
     for (number, line) in (1..).zip(text.split('\n')) {
         let line = line.strip_suffix('\r').unwrap_or(line);
-        if line.contains(|letter: char| letter.is_control() && letter != '\t') {
-            return Err(CalendarError::in_line(number, "text", "no control characters"));
-        }
         match (line.strip_prefix([' ', '\t']), &mut unfolded) {
             (Some(more), Some((_, line))) => line.push_str(more),
             (Some(more), None) if more.trim().is_empty() => {}
@@ -91,11 +112,11 @@ pub(crate) fn read(text: &str) -> Result<Vec<Line>> {
             (None, _) => {
                 let next = (!line.is_empty()).then(|| (number, line.to_owned()));
                 let done = std::mem::replace(&mut unfolded, next);
-                lines.extend(done.map(parse).transpose()?);
+                lines.extend(done.map(parse));
             }
         }
     }
-    lines.extend(unfolded.map(parse).transpose()?);
+    lines.extend(unfolded.map(parse));
     Ok(lines)
 }
 
@@ -169,14 +190,17 @@ mod tests {
             ("A;B=\"x\"y:z", 1),
             ("A:\0", 1),
             ("A:1\nB:\u{7}", 2),
-            (" x", 1),
             ("A:1\r\rB", 1),
         ] {
-            let Err(CalendarError::IcsInvalid { fault }) = read(text) else { panic!("{text:?}") };
-            assert_eq!(fault.line, Some(line), "{text:?}");
+            let lines = read(text).unwrap();
+            let faulty = lines.iter().find(|line| line.fault.is_some());
+            assert_eq!(faulty.map(|faulty| faulty.number), Some(line), "{text:?}");
         }
+        assert_eq!(one("dtstart;TZID=\"x:20990105T100000Z").name, "DTSTART");
         let many = format!("A{}:x", ";B=1".repeat(51));
-        assert!(read(&many).is_err());
+        assert!(one(&many).fault.is_some());
+        let Err(CalendarError::IcsInvalid { fault }) = read(" x") else { panic!() };
+        assert_eq!(fault.line, Some(1));
         let folded = format!("A:{}", "\n x".repeat(80_000));
         assert_eq!(one(&folded).value.len(), 80_000);
     }

@@ -1,13 +1,19 @@
 //! Calendar files (iCalendar, RFC 5545): parsing, import and export.
 //!
-//! The parser is part of this capability. Of the libraries that build for a component, none reports
-//! the line of an error, and those that read the most need the clock and the randomness of a
-//! browser.
+//! The parser and the expansion of rules are part of this capability: the libraries that build for a
+//! component report no line of an error, expand every series from its beginning, and bring a second
+//! time zone database (decision 056).
 
 pub(crate) mod components;
+#[cfg(test)]
+mod corpus;
+pub(crate) mod definitions;
 pub(crate) mod entries;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod lines;
+pub(crate) mod reader;
+#[cfg(test)]
+mod tests;
 pub(crate) mod times;
 pub(crate) mod types;

@@ -1,7 +1,9 @@
 //! Dates, times, durations and time zones of a file.
 
 use crate::{
+    ics::definitions::Definition,
     ics::lines::*,
+    limits::{LONGEST_BLOCK, MOST_REPORTED},
     refusals::*,
     rule::*,
     zones::{self, Zone},
@@ -14,6 +16,8 @@ pub(crate) struct Time {
     pub(crate) local: DateTime,
     pub(crate) zone: Zone,
     pub(crate) is_date: bool,
+    /// Whether the file names no zone for it.
+    is_floating: bool,
 }
 
 impl Time {
@@ -21,9 +25,10 @@ impl Time {
         self.zone.instant(self.local)
     }
 
-    /// Returns the local time in another zone. A date is the same everywhere.
+    /// Returns the local time in another zone. A date is the same everywhere, and so is a time for
+    /// which the file names no zone.
     pub(crate) fn seen_in(&self, zone: &Zone) -> DateTime {
-        match self.is_date || self.zone.name() == zone.name() {
+        match self.is_date || self.is_floating || self.zone.name() == zone.name() {
             true => self.local,
             false => zone.local(self.instant()),
         }
@@ -37,31 +42,50 @@ pub(crate) struct FileZones {
     pub(crate) floating: Zone,
     /// Names of the file, each with the zone that is used for it.
     pub(crate) aliases: Vec<(String, String)>,
+    /// The zones that the file itself defines.
+    pub(crate) definitions: Vec<(String, Definition)>,
+    /// The names that are not known, each with its first line.
+    pub(crate) unknown: Vec<(String, u32)>,
+    now: DateTime,
     known: Vec<(String, Zone)>,
 }
 
 impl FileZones {
-    pub(crate) fn new(floating: Zone) -> Self {
-        Self { floating, aliases: Vec::new(), known: Vec::new() }
+    pub(crate) fn new(floating: Zone, now: i64) -> Self {
+        let now = Zone::utc().local(now);
+        let (aliases, definitions) = (Vec::new(), Vec::new());
+        Self { floating, aliases, definitions, unknown: Vec::new(), now, known: Vec::new() }
     }
 
-    fn find(&mut self, name: &str, line: u32) -> Result<Zone> {
+    /// Returns the zone with a name of the file at a local time.
+    fn find(&mut self, name: &str, at: DateTime) -> Option<Zone> {
         if let Some((_, zone)) = self.known.iter().find(|(known, _)| known == name) {
-            return Ok(zone.clone());
+            return Some(zone.clone());
         }
         let alias = self.aliases.iter().find(|(alias, _)| alias == name);
-        let zone = zones::find(name).or_else(|| zones::find(&alias?.1));
-        let zone = zone.ok_or_else(|| CalendarError::no_zone("/ics", Some(line)))?;
-        self.known.push((name.to_owned(), zone.clone()));
-        Ok(zone)
+        match zones::find(name).or_else(|| zones::find(&alias?.1)) {
+            Some(zone) => {
+                self.known.push((name.to_owned(), zone.clone()));
+                Some(zone)
+            }
+            None => {
+                let definition = self.definitions.iter().find(|(defined, _)| defined == name);
+                // Past occurrences are not imported, so the rules that are in force now count.
+                definition?.1.zone(at.max(self.now))
+            }
+        }
     }
 
     /// Returns the zone that a property names, or else the floating zone.
-    fn of(&mut self, line: &Line) -> Result<Zone> {
-        match line.parameter("TZID") {
-            Some(name) => self.find(name, line.number),
-            None => Ok(self.floating.clone()),
-        }
+    fn of(&mut self, line: &Line, at: DateTime) -> Zone {
+        let Some(name) = line.parameter("TZID") else { return self.floating.clone() };
+        self.find(name, at).unwrap_or_else(|| {
+            if self.unknown.len() < MOST_REPORTED {
+                self.unknown.push((name.to_owned(), line.number));
+            }
+            self.known.push((name.to_owned(), self.floating.clone()));
+            self.floating.clone()
+        })
     }
 
     /// Parses the value of a property that is one time.
@@ -75,20 +99,46 @@ impl FileZones {
 
     /// Parses the value of a property that is a list of times.
     pub(crate) fn times(&mut self, line: &Line) -> Result<Vec<Time>> {
-        let zone = self.of(line)?;
-        let dates = line.parameter("VALUE").is_some_and(|kind| kind.eq_ignore_ascii_case("DATE"));
-        let read = |text: &str| {
-            let text = text.trim();
-            let found = match (dates || text.len() == 8, text.strip_suffix('Z')) {
-                (true, _) => date(text).map(|day| (day.at(0, 0, 0, 0), zone.clone(), true)),
-                (false, Some(utc)) => date_time(utc).map(|local| (local, Zone::utc(), false)),
-                (false, None) => date_time(text).map(|local| (local, zone.clone(), false)),
-            };
-            let expected = "a date or a time, such as 20261101T090000Z";
-            let (local, zone, is_date) = found.ok_or_else(|| line.wrong("date-time", expected))?;
-            Ok(Time { local, zone, is_date })
+        line.sound()?.items().map(|text| self.one(line, text)).collect()
+    }
+
+    /// Parses the value of a property that is a list of periods: each a start, and an end or a
+    /// duration. Returns the starts, and the ends in their zones.
+    pub(crate) fn periods(&mut self, line: &Line) -> Result<Vec<(Time, DateTime)>> {
+        line.sound()?.items().map(|text| self.period(line, text)).collect()
+    }
+
+    fn period(&mut self, line: &Line, text: &str) -> Result<(Time, DateTime)> {
+        let wrong = || line.wrong("period", "a start, a slash and an end");
+        let (start, end) = text.split_once('/').ok_or_else(wrong)?;
+        let start = self.one(line, start)?;
+        let end = match duration(end) {
+            Some(length) => start.local.checked_add(length).map_err(|_error| wrong())?,
+            None => self.one(line, end)?.seen_in(&start.zone),
         };
-        line.value.split(',').map(read).collect()
+        match zones::millis(end.duration_since(start.local)) <= LONGEST_BLOCK {
+            true => Ok((start, end)),
+            false => Err(line.wrong("period", "at most 366 days")),
+        }
+    }
+
+    fn one(&mut self, line: &Line, text: &str) -> Result<Time> {
+        let text = text.trim();
+        let dates = line.parameter("VALUE").is_some_and(|kind| kind.eq_ignore_ascii_case("DATE"));
+        let is_date = dates || text.len() == 8;
+        let utc = text.strip_suffix('Z');
+        let local = match is_date {
+            true => date(text).map(|day| day.at(0, 0, 0, 0)),
+            false => date_time(utc.unwrap_or(text)),
+        };
+        let expected = "a date or a time, such as 20261101T090000Z";
+        let local = local.ok_or_else(|| line.wrong("date-time", expected))?;
+        let zone = match utc {
+            Some(_) => Zone::utc(),
+            None => self.of(line, local),
+        };
+        let is_floating = utc.is_none() && line.parameter("TZID").is_none();
+        Ok(Time { local, zone, is_date, is_floating })
     }
 }
 
@@ -144,7 +194,7 @@ mod tests {
 
     #[test]
     fn times_have_zones() {
-        let mut zones = FileZones::new(Zone::named("Asia/Tokyo").unwrap());
+        let mut zones = FileZones::new(Zone::named("Asia/Tokyo").unwrap(), 0);
         zones.aliases.push(("Home".into(), "Europe/Berlin".into()));
         let both = "2026-11-01T09:00:00 UTC,2026-11-02T09:00:00 UTC";
         for (text, expected) in [
@@ -153,7 +203,8 @@ mod tests {
             ("DTSTART:20261101T090000Z", "2026-11-01T09:00:00 UTC"),
             ("DTSTART;TZID=Home:20261101T090000", "2026-11-01T09:00:00 Europe/Berlin"),
             ("DTSTART;VALUE=DATE:20261101", "2026-11-01T00:00:00 Asia/Tokyo"),
-            ("DTSTART;TZID=Mars/Olympus:20261101T090000", "time_zone_unknown"),
+            ("DTSTART;TZID=Mars/Olympus:20261101T090000", "2026-11-01T09:00:00 Asia/Tokyo"),
+            ("DTSTART;TZID=Mars/Olympus:20261101T090000Z", "2026-11-01T09:00:00 UTC"),
             ("DTSTART:tomorrow", "ics_invalid"),
             ("DTSTART;VALUE=DATE:20261101T090000", "ics_invalid"),
         ] {

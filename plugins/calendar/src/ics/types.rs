@@ -31,10 +31,11 @@ pub(crate) struct Imported {
     pub(crate) unsupported: Vec<Unsupported>,
 }
 
-/// The events of the file that do not make the person busy.
+/// The events of the file that were not imported: those that do not make the person busy, and
+/// those with an error.
 #[output(Default)]
 pub(crate) struct Skipped {
-    /// Events with `TRANSP:TRANSPARENT`, or free time.
+    /// Events with `TRANSP:TRANSPARENT` or `X-MICROSOFT-CDO-BUSYSTATUS:FREE`, and free time.
     pub(crate) transparent: u32,
     pub(crate) cancelled: u32,
     /// Events that have ended.
@@ -43,13 +44,29 @@ pub(crate) struct Skipped {
     pub(crate) empty: u32,
     /// Events that were exported from this calendar and are still in it.
     pub(crate) own: u32,
+    /// Events and busy times with an error, or with a rule that has too many occurrences. What an
+    /// earlier import stored for them stays.
+    pub(crate) faulty: u32,
+    /// The first 50 of these.
+    pub(crate) entries: Vec<SkippedEntry>,
+}
+
+/// An event or a busy time that was left out because of an error.
+#[output(Clone)]
+pub(crate) struct SkippedEntry {
+    /// The line with the error.
+    pub(crate) line: u32,
+    /// The UID of the event, if it has one.
+    pub(crate) uid: Option<String>,
+    /// What was expected in this line.
+    pub(crate) reason: String,
 }
 
 #[output(Clone)]
 pub(crate) struct Unsupported {
     /// The line in the file.
     pub(crate) line: u32,
-    /// The part that is not supported, such as `BYSETPOS`.
+    /// The part that is not supported, such as `EXRULE`.
     pub(crate) part: String,
     /// What the import did instead.
     pub(crate) instead: &'static str,

@@ -1,0 +1,231 @@
+//! What an import makes of events, and that an export is imported again as the same.
+
+use crate::CalendarCapability;
+use portolan_sdk::{
+    prelude::*,
+    test::{self, World},
+};
+
+const NOW: &str = "2026-11-01T09:00:00Z";
+
+fn world() -> World {
+    test::world().of::<CalendarCapability>().at(NOW)
+}
+
+fn file(parts: &[&str]) -> Value {
+    let text = parts.join("\r\n");
+    json!({ "ics": format!("BEGIN:VCALENDAR\r\nVERSION:2.0\r\n{text}\r\nEND:VCALENDAR\r\n") })
+}
+
+fn event(lines: &str) -> String {
+    format!("BEGIN:VEVENT\r\n{}\r\nEND:VEVENT", lines.replace('\n', "\r\n"))
+}
+
+fn counts(answer: &Value) -> [u64; 4] {
+    ["added", "replaced", "unchanged", "removed"].map(|name| answer[name].as_u64().unwrap())
+}
+
+/// Lists what begins in these days, with the length in minutes.
+fn listed(world: &mut World, from: &str, to: &str) -> Vec<String> {
+    let [start, end] = [from, to].map(|day| format!("{day}T00:00:00Z"));
+    let range = json!({ "start": start, "end": end, "limit": 100 });
+    let answer = world.call("list_events", &range).unwrap();
+    let shown = |event: &Value| {
+        let time = |name: &str| time::parse(event[name].as_str().unwrap()).unwrap();
+        let minutes = (time("end") - time("start")) / time::MINUTE;
+        format!("{} {minutes}", &event["start"].as_str().unwrap()[..16])
+    };
+    answer["items"].as_array().unwrap().iter().map(shown).collect()
+}
+
+/// Imports these events, and checks that another import and one of the export change nothing.
+fn imported(events: &[&str]) -> (World, Value) {
+    let mut world = world();
+    let answer = world.call("import_ics", &file(events)).unwrap();
+    let again = world.call("import_ics", &file(events)).unwrap();
+    let added = answer["added"].as_u64().unwrap();
+    assert_eq!(counts(&again), [0, 0, added, 0], "{again:#}");
+    let exported = world.call("export_ics", &json!({})).unwrap();
+    let again = world.call("import_ics", &json!({ "ics": exported["ics"] })).unwrap();
+    // A changed occurrence whose event is gone has a UID of its own in the export.
+    let own = again["skipped"]["own"].as_u64().unwrap();
+    assert_eq!(counts(&again), [0, 0, added - own, 0], "{again:#} {}", exported["ics"]);
+    (world, answer)
+}
+
+#[test]
+fn rules_of_all_kinds_are_kept() {
+    for (lines, expected) in [
+        (
+            "UID:a\nDTSTART:20200131T090000Z\nDURATION:PT1H\n\
+                RRULE:FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1",
+            vec!["2026-11-30T09:00 60", "2026-12-31T09:00 60"],
+        ),
+        (
+            "UID:a\nDTSTART;VALUE=DATE:20200104\nRRULE:FREQ=YEARLY;BYMONTH=1,12",
+            vec!["2026-12-04T00:00 1440"],
+        ),
+        (
+            "UID:a\nDTSTART:20261102T090000Z\nDURATION:PT15M\n\
+                RRULE:FREQ=HOURLY;INTERVAL=3;COUNT=3\nEXDATE:20261102T120000Z",
+            vec!["2026-11-02T09:00 15", "2026-11-02T15:00 15"],
+        ),
+        (
+            "UID:a\nDTSTART:20261102T090000Z\nDTEND:20261102T100000Z\n\
+                RDATE;VALUE=PERIOD:20261103T090000Z/PT3H\nRDATE:20261104T090000Z,20200104T090000Z",
+            vec!["2026-11-02T09:00 60", "2026-11-03T09:00 180", "2026-11-04T09:00 60"],
+        ),
+    ] {
+        let (mut world, answer) = imported(&[&event(lines)]);
+        assert_eq!(answer["unsupported_count"], 0, "{answer:#}");
+        assert_eq!(listed(&mut world, "2026-11-01", "2027-01-01"), expected, "{lines}");
+    }
+}
+
+#[test]
+fn a_change_of_all_later_occurrences_moves_them() {
+    let weekly = event(
+        "UID:a\nDTSTART:20261102T090000Z\nDURATION:PT1H\nRRULE:FREQ=WEEKLY;COUNT=5\n\
+            EXDATE:20261123T090000Z",
+    );
+    let later = event(
+        "UID:a\nRECURRENCE-ID;RANGE=THISANDFUTURE:20261116T090000Z\n\
+            DTSTART:20261117T100000Z\nDURATION:PT2H",
+    );
+    let expected = [
+        "2026-11-02T09:00 60",
+        "2026-11-09T09:00 60",
+        "2026-11-17T10:00 120",
+        "2026-12-01T10:00 120",
+    ];
+    for events in [[&weekly, &later], [&later, &weekly]] {
+        let (mut world, answer) = imported(&events.map(String::as_str));
+        assert_eq!(counts(&answer)[0], 2, "{answer:#}");
+        assert_eq!(listed(&mut world, "2026-11-01", "2027-01-01"), expected);
+    }
+    let endless = event("UID:b\nDTSTART:20261102T090000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY");
+    let later = event(
+        "UID:b\nRECURRENCE-ID;RANGE=THISANDFUTURE:20261102T090000Z\n\
+            DTSTART:20261102T100000Z\nDURATION:PT1H",
+    );
+    let (mut world, answer) = imported(&[&endless, &later]);
+    assert_eq!(answer["unsupported"][0]["part"], "RANGE", "{answer:#}");
+    assert_eq!(counts(&answer)[0], 1, "nothing of the event itself is left");
+    assert_eq!(listed(&mut world, "2026-11-01", "2026-11-04").len(), 2);
+    let cancelled = event(
+        "UID:b\nRECURRENCE-ID;RANGE=THISANDFUTURE:20261104T090000Z\n\
+            DTSTART:20261104T090000Z\nSTATUS:CANCELLED",
+    );
+    let (mut world, _) = imported(&[&endless, &cancelled]);
+    assert_eq!(listed(&mut world, "2026-11-01", "2026-12-01").len(), 2);
+}
+
+#[test]
+fn a_zone_of_the_file_counts() {
+    let part = |kind: &str, from: &str, to: &str, rule: &str| {
+        format!(
+            "BEGIN:{kind}\r\nDTSTART:16010101T020000\r\nTZOFFSETFROM:{from}\r\nTZOFFSETTO:{to}\r\n\
+                RRULE:FREQ=YEARLY;{rule}\r\nEND:{kind}\r\n"
+        )
+    };
+    let zone = format!(
+        "BEGIN:VTIMEZONE\r\nTZID:Customized Time Zone\r\n{}{}END:VTIMEZONE",
+        part("STANDARD", "-0400", "-0500", "BYDAY=1SU;BYMONTH=11"),
+        part("DAYLIGHT", "-0500", "-0400", "BYDAY=2SU;BYMONTH=3"),
+    );
+    let daily = event(
+        "UID:a\nDTSTART;TZID=Customized Time Zone:20270312T090000\nDURATION:PT1H\n\
+            RRULE:FREQ=DAILY;COUNT=4",
+    );
+    let (mut world, answer) = imported(&[&zone, &daily]);
+    assert_eq!(counts(&answer)[0], 1, "{answer:#}");
+    assert_eq!(
+        listed(&mut world, "2027-03-01", "2027-04-01"),
+        [
+            "2027-03-12T14:00 60",
+            "2027-03-13T14:00 60",
+            "2027-03-14T13:00 60",
+            "2027-03-15T13:00 60"
+        ]
+    );
+}
+
+#[test]
+fn what_is_free_or_cancelled_is_not_busy() {
+    for (line, counted) in [
+        ("TRANSP:TRANSPARENT", "transparent"),
+        ("X-MICROSOFT-CDO-BUSYSTATUS:FREE", "transparent"),
+        ("STATUS:cancelled", "cancelled"),
+    ] {
+        let (_, answer) =
+            imported(&[&event(&format!("DTSTART:20261102T090000Z\nDURATION:PT1H\n{line}"))]);
+        assert_eq!((&answer["skipped"][counted], counts(&answer)), (&json!(1), [0; 4]), "{line}");
+    }
+    for (line, tentative) in [
+        ("X-MICROSOFT-CDO-BUSYSTATUS:TENTATIVE", true),
+        ("X-MICROSOFT-CDO-BUSYSTATUS:OOF", false),
+        ("STATUS:CONFIRMED", false),
+    ] {
+        let (mut world, _) =
+            imported(&[&event(&format!("DTSTART:20261102T090000Z\nDURATION:PT1H\n{line}"))]);
+        let range = json!({ "start": "2026-11-02T00:00:00Z", "end": "2026-11-03T00:00:00Z" });
+        let found = world.call("list_events", &range).unwrap();
+        assert_eq!(found["items"][0]["tentative"], tentative, "{line}");
+    }
+}
+
+#[test]
+fn a_zone_that_nobody_knows_is_that_of_the_calendar() {
+    let lines = "UID:a\nDTSTART;TZID=Mars/Olympus:20261102T090000\nDURATION:PT1H";
+    let (mut world, answer) = imported(&["X-WR-TIMEZONE:Asia/Tokyo", &event(lines)]);
+    assert_eq!(answer["unsupported"][0]["part"], "TZID", "{answer:#}");
+    assert_eq!(listed(&mut world, "2026-11-01", "2026-12-01"), ["2026-11-02T00:00 60"]);
+}
+
+#[test]
+fn a_second_rule_adds_occurrences() {
+    let lines = "UID:a\nDTSTART:20261102T090000Z\nDURATION:PT1H\nRRULE:FREQ=WEEKLY;COUNT=2\n\
+        RRULE:FREQ=DAILY\\;COUNT=2";
+    let (mut world, answer) = imported(&[&event(lines)]);
+    assert_eq!(answer["unsupported_count"], 0, "{answer:#}");
+    assert_eq!(
+        listed(&mut world, "2026-11-01", "2026-12-01"),
+        ["2026-11-02T09:00 60", "2026-11-03T09:00 60", "2026-11-09T09:00 60"]
+    );
+}
+
+#[test]
+fn an_event_with_an_error_is_named() {
+    let good = event("DTSTART:20261102T090000Z\nDURATION:PT1H\nSUMMARY");
+    let bad = [
+        "UID:bad\nDTSTART:tomorrow",
+        "UID:bad\nDTSTART:20261302T090000Z\nDURATION:PT1H",
+        "UID:bad\nDTSTART:20261102T090000Z\nDURATION:PT1H\nRRULE:FREQ=SECONDLY",
+        "UID:bad\nDTSTART:20261102T090000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=1000000000",
+        "UID:bad\nDTSTART:20261102T090000Z\nDURATION",
+    ];
+    let all: Vec<String> = bad.iter().map(|lines| event(lines)).chain([good]).collect();
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    let (mut world, answer) = imported(&all);
+    let lines: Vec<_> = answer["skipped"]["entries"].as_array().unwrap().iter().collect();
+    assert!(lines.iter().all(|entry| entry["uid"] == "bad"), "{answer:#}");
+    assert_eq!(lines.iter().map(|entry| &entry["line"]).collect::<Vec<_>>(), [5, 9, 16, 22, 27]);
+    assert_eq!((answer["skipped"]["faulty"].as_u64(), counts(&answer)[0]), (Some(5), 1));
+    assert_eq!(answer["unsupported"][0]["part"], "SUMMARY", "{answer:#}");
+    assert_eq!(listed(&mut world, "2026-11-01", "2026-12-01"), ["2026-11-02T09:00 60"]);
+}
+
+#[test]
+fn an_occurrence_that_is_changed_and_excluded_is_none() {
+    let daily = event(
+        "UID:a\nDTSTART:20261102T090000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=3\n\
+            EXDATE:20261103T090000Z",
+    );
+    let changed =
+        event("UID:a\nRECURRENCE-ID:20261103T090000Z\nDTSTART:20261103T110000Z\nDURATION:PT1H");
+    let (mut world, _) = imported(&[&daily, &changed]);
+    assert_eq!(
+        listed(&mut world, "2026-11-01", "2026-12-01"),
+        ["2026-11-02T09:00 60", "2026-11-04T09:00 60"]
+    );
+}
