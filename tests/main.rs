@@ -118,6 +118,7 @@ mod cases {
     mod personal_canaries;
     mod personal_hidden;
     pub mod plugins;
+    mod preferences;
     mod process;
     mod proxies;
     mod publishers;
@@ -158,6 +159,7 @@ mod cases {
     mod states_conversations;
     mod states_matching;
     mod store;
+    mod store_held_events;
     mod store_persistence;
     mod story;
     mod suspensions;

@@ -350,3 +350,41 @@ async fn a_calendar_is_read_page_by_page() {
     let forged = merged(range, json!({ "cursor": "0.1" }));
     call_calendar(ada.agent(), "list_events", forged).await.assert_refused(400, "cursor_invalid");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_scheduler_sees_busy_times_and_sets_time_aside_for_the_person() {
+    let host = host().await;
+    let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
+    let (start, end) = ("2036-11-24T09:00:00Z", "2036-11-24T10:00:00Z");
+    let block = json!({ "owner_id": ada.id, "start": start, "end": end });
+    let seen = json!({ "owner_id": ada.id, "start": start, "end": end });
+    let scheduler = |action: &str| {
+        json!({
+            "action": action, "object": "calendar:me", "relation": "scheduler",
+            "subject": format!("owner:{}", bo.id),
+        })
+    };
+    let is_refused = async || {
+        call_calendar(bo.agent(), "add_block", block.clone())
+            .await
+            .assert_refused(403, "not_permitted");
+        call_calendar(bo.agent(), "get_freebusy", seen.clone())
+            .await
+            .assert_refused(403, "not_permitted");
+    };
+    is_refused().await;
+    ada.agent().result("social_permissions", scheduler("grant")).await;
+    call_calendar_ok(bo.agent(), "add_block", block.clone()).await;
+    assert_eq!(periods(bo.agent(), &ada.id, start, end).await, ["11-24T09:00 11-24T10:00 BUSY"]);
+    let labelled = merged(block.clone(), json!({ "label": "Lunch" }));
+    call_calendar(bo.agent(), "add_block", labelled).await.assert_refused(400, "validation_failed");
+    // It is the person's own block, and not the scheduler's.
+    let added = events(ada.agent(), start, end).await;
+    let remove = json!({ "block_id": added[0]["id"] });
+    call_calendar(bo.agent(), "remove_block", remove.clone())
+        .await
+        .assert_refused(404, "block_not_found");
+    call_calendar_ok(ada.agent(), "remove_block", remove).await;
+    ada.agent().result("social_permissions", scheduler("revoke")).await;
+    is_refused().await;
+}

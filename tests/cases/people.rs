@@ -184,6 +184,7 @@ async fn a_profile_is_changed_field_by_field_and_keeps_private_fields_private() 
         json!({
             "contact_policy": "paused", "notify": ["match_update"],
             "quiet_hours": { "from": "22:00", "to": "07:00", "time_zone": "Europe/Lisbon" },
+            "disabled_events": [], "event_caps": [], "event_digest": null,
             "auto_decline_rules": [{ "category": "work.job" }],
         })
     );

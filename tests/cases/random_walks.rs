@@ -1,13 +1,14 @@
 //! Everything together: random walks of a few people. Contact data is readable only where both have
 //! disclosed it, one-sided interest is not visible to the other person, no time is reserved twice,
-//! messages are numbered without a gap, and credits add up.
+//! messages are numbered without a gap, credits add up, and nobody gets an event that their preferences
+//! keep out or hold.
 
 use crate::harness::{
     conversations::CONVERSATIONS,
     credits::CREDITS,
     join_all,
     pairings::PAIRINGS,
-    walk::{PEOPLE, Step, World, host},
+    walk::{PEOPLE, SLEEPING, Step, UNINTERESTED, UNWANTED, World, host},
 };
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use serde_json::{Value, json};
@@ -24,7 +25,7 @@ const STEPS_PER_CHECK: usize = 40;
 #[tokio::test(flavor = "multi_thread")]
 async fn random_walks_disclose_nothing_private_and_stay_consistent() {
     let (seeds, steps) = walks();
-    let (mut unnoticed, mut booked, mut exchanged) = (0, 0, 0);
+    let (mut unnoticed, mut booked, mut exchanged, mut held) = (0, 0, 0, 0);
     for seed in 1..=seeds {
         eprintln!("the walk of seed {seed}");
         let host = host().await;
@@ -48,11 +49,14 @@ async fn random_walks_disclose_nothing_private_and_stay_consistent() {
         }
         check_readable_data(&world).await;
         check_credits(&world).await;
+        held += check_preferences(&world).await;
         exchanged += world.disclosures.exchanged_count();
     }
-    let count = format!("{unnoticed} private steps, {booked} meetings, {exchanged} exchanges");
+    let count = format!(
+        "{unnoticed} private steps, {booked} meetings, {exchanged} exchanges, {held} held events"
+    );
     eprintln!("{count}");
-    assert!(unnoticed > 8 && booked > 0 && exchanged > 0, "{count}");
+    assert!(unnoticed > 8 && booked > 0 && exchanged > 0 && held > 0, "{count}");
 }
 
 /// Asserts that no step has an internal error, and that no answer has data that was not disclosed.
@@ -151,4 +155,25 @@ async fn check_credits(world: &World<'_>) {
         let open = open["items"].as_array().unwrap().len();
         assert_eq!(number("held"), i64::try_from(open).unwrap(), "{balance:#}");
     }
+}
+
+/// Asserts that no event has reached the person who wants none of its family, and nothing but what is always
+/// delivered the one in quiet hours; returns how many events are held for the latter.
+async fn check_preferences(world: &World<'_>) -> u64 {
+    world.wait_until_settled().await;
+    let is_within = |event_type: &str, name: &str| {
+        event_type.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let (uninterested, sleeping) = (&world.walkers[UNINTERESTED], &world.walkers[SLEEPING]);
+    for event_type in uninterested.event_types_since(&world.preferred_at).await {
+        let is_unwanted = UNWANTED.iter().any(|name| is_within(&event_type, name));
+        assert!(!is_unwanted, "{event_type} is delivered although it is disabled");
+    }
+    let in_force = sleeping.preferences().await;
+    let always = in_force["always_delivered"].as_array().unwrap();
+    for event_type in sleeping.event_types_since(&world.preferred_at).await {
+        let arrives = always.iter().any(|name| is_within(&event_type, name.as_str().unwrap()));
+        assert!(arrives, "{event_type} is delivered in quiet hours");
+    }
+    in_force["held_events"].as_u64().unwrap()
 }

@@ -10,7 +10,8 @@ macro_rules! contract {
     };
 }
 
-const FILES: [(&str, &str); 12] = contract![
+const FILES: [(&str, &str); 13] = contract![
+    "delivery.wit",
     "description.wit",
     "documents.wit",
     "effects.wit",

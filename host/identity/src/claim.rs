@@ -12,7 +12,10 @@ use crate::{
 };
 use portolan_sandbox::{People, StateFuture};
 use portolan_store::{Document, Expectation, OutboxCommand, StateError, Unit};
-use portolan_vocabulary::{Claimed, KnownOwner, OwnedAgent, Suspension, Timestamp, new_identifier};
+use portolan_vocabulary::{
+    Claimed, DeliveryRules, KnownOwner, OwnedAgent, RulesChange, Suspension, Timestamp,
+    new_identifier,
+};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -100,6 +103,23 @@ impl People for Identity {
     fn reinstate<'a>(&'a self, unit: &'a mut Unit, owner_id: String) -> StateFuture<'a, bool> {
         Box::pin(async move { self.reinstate_owner(unit, &owner_id).await })
     }
+
+    fn delivery_state<'a>(
+        &'a self,
+        unit: &'a mut Unit,
+        owner_id: String,
+    ) -> StateFuture<'a, (DeliveryRules, u64)> {
+        Box::pin(async move { self.delivery_state(unit, &owner_id).await })
+    }
+
+    fn change_delivery_rules<'a>(
+        &'a self,
+        unit: &'a mut Unit,
+        owner_id: String,
+        change: RulesChange,
+    ) -> StateFuture<'a, bool> {
+        Box::pin(async move { self.change_rules(unit, &owner_id, change).await })
+    }
 }
 
 impl Identity {
@@ -134,6 +154,7 @@ impl Identity {
                     sessions: Vec::new(),
                     sign_outs: 0,
                     suspension: self.take_kept_suspension(unit, &key).await?,
+                    has_rules: false,
                     passkeys: Vec::new(),
                 };
                 write(unit, &self.records.persons, &key, &person, Expectation::Absent).await?;
@@ -367,30 +388,6 @@ impl Identity {
         owner_id: &str,
     ) -> Result<Vec<OwnedAgent>, IdentityError> {
         Ok(self.list_agents(&mut self.unit(), owner_id).await?)
-    }
-
-    /// Returns the ids of an owner's agents. An owner that does not exist has none.
-    pub async fn find_agent_ids_by_owner(
-        &self,
-        unit: &mut Unit,
-        owner_id: &str,
-        test_mode: bool,
-    ) -> Result<Vec<String>, StateError> {
-        let owner = read::<OwnerRecord>(unit, &self.records.owners, owner_id).await?;
-        let in_mode = owner.filter(|(owner, _)| owner.is_of_test_mode() == test_mode);
-        Ok(in_mode.map_or_else(Vec::new, |(owner, _)| owner.agents))
-    }
-
-    /// Returns whether an agent belongs to the other mode. An unknown one does not.
-    pub async fn is_agent_of_other_mode(
-        &self,
-        agent_id: &str,
-        test_mode: bool,
-    ) -> Result<bool, StateError> {
-        // An agent's mode never changes, so the read need not be part of the call's unit.
-        let mut unit = self.unit();
-        let agent = read::<AgentRecord>(&mut unit, &self.records.agents, agent_id).await?;
-        Ok(agent.is_some_and(|(agent, _)| agent.test_mode != test_mode))
     }
 
     /// Returns whether a unit has written agents or owners. After its commit, the cached standings are not

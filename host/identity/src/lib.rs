@@ -34,6 +34,7 @@
 //! | grants | `authorize` | check an authorization request, issue an authorization code |
 //! | | `grants` | exchange a code or a refresh token, revoke a grant |
 //! | people | `suspensions` | suspend and reinstate people |
+//! | | `delivery` | the delivery rules of people |
 //! | sessions | `progress` | the steps of a browser's sign-in |
 //! | | `sessions` | start, list and end sessions; the end of all access of a person |
 //! | | `ceremonies` | what a browser is asked to do with a passkey |
@@ -65,6 +66,7 @@ mod ceremonies;
 mod claim;
 mod client;
 mod clients;
+mod delivery;
 mod documents;
 mod elicitation;
 mod error;
@@ -102,6 +104,7 @@ pub use authorize::{AuthorizationError, AuthorizationRequest};
 pub use ceremonies::{Ceremony, CeremonyAnswer, CeremonyPurpose};
 pub use client::{Client, Credentials};
 pub use clients::RegisteredClient;
+pub use delivery::Recipients;
 pub use elicitation::Elicitation;
 pub use error::IdentityError;
 pub use grants::CodeRedemption;

@@ -134,6 +134,9 @@ pub(crate) struct OwnerRecord {
     pub sign_outs: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension: Option<SuspensionRecord>,
+    /// Whether the person has a record of delivery rules.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_rules: bool,
     /// The oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passkeys: Vec<PasskeyRecord>,
@@ -285,6 +288,8 @@ pub(crate) struct Records {
     pub revoked: Collection,
     pub ceremonies: Collection,
     pub kept_suspensions: Collection,
+    /// The delivery rules of people, by the owner's id.
+    pub rules: Collection,
 }
 
 impl Records {
@@ -305,6 +310,7 @@ impl Records {
             revoked: take("ended")?,
             ceremonies: take("ceremonies")?,
             kept_suspensions: take("kept_suspensions")?,
+            rules: take("delivery_rules")?,
         })
     }
 }
@@ -346,6 +352,7 @@ const COLLECTIONS: [CollectionDeclaration; 11] = [
     CollectionDeclaration { name: "ended", expires: true, people: &[], lists: &[] },
     CollectionDeclaration { name: "ceremonies", expires: true, people: &["owner_id"], lists: &[] },
     CollectionDeclaration { name: "kept_suspensions", expires: true, people: &[], lists: &[] },
+    CollectionDeclaration { name: "delivery_rules", expires: false, people: &["$id"], lists: &[] },
 ];
 
 impl CollectionDeclaration {

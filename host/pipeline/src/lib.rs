@@ -12,7 +12,7 @@
 //! - `answer`, `outcome`: the check of a component's answer; the outcome of a call
 //! - `nested`: the services of a running component, such as nested calls
 //! - `system`: actions that the host runs itself; `due`, `workers` (timers, subscriptions, messages), `lookups`
-//!   and `operate` (the operator, pages) use it
+//!   and `operate` (the operator, pages) use it; `held` releases held events
 //! - `audit_limits`: which runs of timers and deliveries get a row in the audit log
 //! - `logs`: how much capabilities may log
 //! - `unreadable`: the documents that capabilities cannot read
@@ -31,6 +31,7 @@ mod documents;
 mod due;
 mod execute;
 mod execution;
+mod held;
 mod host;
 mod idempotency;
 mod logs;

@@ -275,26 +275,56 @@ impl Host {
         Failure::new(ErrorCode::DependencyUnavailable).after_s(1)
     }
 
-    /// Adds the agents of each owner in an audience to the event. The owner's record is then in the read
-    /// set, so the agents are still the owner's at the commit. An event of one mode reaches no agent of the
-    /// other.
+    /// Adds the agents of each owner in an audience to the event, and the owner's delivery rules. The owner's
+    /// records are then in the read set, so agents and rules are still the owner's at the commit. An event of
+    /// one mode reaches no agent of the other.
     async fn add_recipients(&self, unit: &mut Unit) -> Result<(), StateError> {
         let owners: BTreeSet<(String, bool)> = unit
             .events()
             .filter_map(|event| Some((event.owner()?.clone(), event.test_mode)))
             .collect();
         for (owner, test_mode) in owners {
-            let agents = self.identity.find_agent_ids_by_owner(unit, &owner, test_mode).await?;
+            let found = self.identity.find_recipients(unit, &owner, test_mode).await?;
             let events = unit
                 .events_mut()
                 .filter(|event| event.owner() == Some(&owner) && event.test_mode == test_mode);
-            events.for_each(|event| event.agents.clone_from(&agents));
+            for event in events {
+                event.agents.clone_from(&found.agents);
+                event.rules.clone_from(&found.rules);
+            }
         }
-        for event in unit.events_mut() {
-            if let Audience::Agent(agent_id) = &event.audience
-                && self.identity.is_agent_of_other_mode(agent_id, event.test_mode).await?
-            {
-                event.audience = Audience::Capabilities;
+        self.add_rules_of_agents(unit).await
+    }
+
+    /// Adds the delivery rules of an agent's owner to each event for the agent alone.
+    async fn add_rules_of_agents(&self, unit: &mut Unit) -> Result<(), StateError> {
+        let agents: BTreeSet<(String, bool)> = unit
+            .events()
+            .filter_map(|event| match &event.audience {
+                Audience::Agent(agent_id) => Some((agent_id.clone(), event.test_mode)),
+                _ => None,
+            })
+            .collect();
+        for (agent_id, test_mode) in agents {
+            let known = self.identity.find_mode_and_owner(&agent_id).await?;
+            let audience = Audience::Agent(agent_id.clone());
+            let is_of_other_mode = known.as_ref().is_some_and(|(mode, _)| *mode != test_mode);
+            let rules = match known {
+                Some((mode, Some(owner))) if mode == test_mode => {
+                    self.identity.find_recipients(unit, &owner, test_mode).await?.rules
+                }
+                _ => None,
+            };
+            let events = unit
+                .events_mut()
+                .filter(|event| event.audience == audience && event.test_mode == test_mode);
+            for event in events {
+                if is_of_other_mode {
+                    event.audience = Audience::Capabilities;
+                } else if rules.is_some() {
+                    event.agents = vec![agent_id.clone()];
+                    event.rules.clone_from(&rules);
+                }
             }
         }
         Ok(())

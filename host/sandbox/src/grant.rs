@@ -14,6 +14,7 @@ pub enum Grant {
     Webhooks,
     Lookups,
     People,
+    Delivery,
 }
 
 impl Grant {
@@ -27,6 +28,7 @@ impl Grant {
             Self::Webhooks => "webhooks",
             Self::Lookups => "lookups",
             Self::People => "people",
+            Self::Delivery => "delivery",
         }
     }
 }

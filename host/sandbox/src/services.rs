@@ -5,7 +5,9 @@ use crate::{answer::GuestAnswer, context::CallContext};
 use portolan_events::Events;
 use portolan_publication::records::Records;
 use portolan_store::{Collection, CollectionId, StateError, Unit};
-use portolan_vocabulary::{Claimed, KnownOwner, OwnedAgent, Suspension, Timestamp};
+use portolan_vocabulary::{
+    Claimed, DeliveryRules, KnownOwner, OwnedAgent, RulesChange, Suspension, Timestamp,
+};
 use std::{collections::BTreeMap, fmt, net::IpAddr, pin::Pin, sync::Arc};
 
 /// The services of the host for a call, except the store.
@@ -126,6 +128,20 @@ pub trait People: Send + Sync {
     /// Ends the suspension of a person. Returns whether they were suspended. `Conflict` if this owner does
     /// not exist.
     fn reinstate<'a>(&'a self, unit: &'a mut Unit, owner_id: String) -> StateFuture<'a, bool>;
+    /// Returns the delivery rules of a person, and the number of events that are held for them.
+    fn delivery_state<'a>(
+        &'a self,
+        unit: &'a mut Unit,
+        owner_id: String,
+    ) -> StateFuture<'a, (DeliveryRules, u64)>;
+    /// Changes the delivery rules of a person. Returns whether they are different now. `Conflict` if this
+    /// owner does not exist; `Limit` if too many people and things are muted.
+    fn change_delivery_rules<'a>(
+        &'a self,
+        unit: &'a mut Unit,
+        owner_id: String,
+        change: RulesChange,
+    ) -> StateFuture<'a, bool>;
 }
 
 /// A boxed future of something that is done in a unit of work.

@@ -2,10 +2,12 @@
 
 use crate::webhook::Webhook;
 use portolan_vocabulary::{
-    Digest, HOST, Operator, Timestamp, entropy, new_identifier, new_request_id,
+    Digest, EventParts, HOST, Operator, OwnerRules, Timestamp, entropy, new_identifier,
+    new_request_id,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// The audience of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,8 +41,11 @@ pub struct NewEvent {
     pub test_mode: bool,
     /// The capability and the internal action of each subscriber.
     pub subscribers: Vec<(String, String)>,
-    /// The agents of the owner when the call ended, if the audience is an owner.
+    /// The agents of the owner when the call ended, if the audience is an owner; or the agent to which the
+    /// owner's rules apply.
     pub agents: Vec<String>,
+    /// The delivery rules of the owner, if there are any.
+    pub rules: Option<Arc<OwnerRules>>,
 }
 
 impl NewEvent {
@@ -50,6 +55,11 @@ impl NewEvent {
             Audience::Owner(id) => Some(id),
             _ => None,
         }
+    }
+
+    /// Returns the parts of the event that delivery rules are about.
+    pub(crate) fn parts(&self) -> EventParts<'_> {
+        EventParts { event_type: &self.event_type, subject: &self.subject, data: &self.data }
     }
 
     /// Creates an event of the host itself, which belongs to no capability.
@@ -72,6 +82,7 @@ impl NewEvent {
             test_mode: false,
             subscribers: Vec::new(),
             agents: Vec::new(),
+            rules: None,
         }
     }
 }
@@ -95,6 +106,20 @@ pub enum OutboxCommand {
     Redeliver { delivery_id: String, at: Timestamp },
     /// Adds to a counter.
     Count(Count),
+    /// Makes the held events of an owner due, so that changed rules apply to them.
+    ReconsiderHeld { owner_id: String },
+    /// Delivers the held events of an owner that are due.
+    Release(Release),
+}
+
+/// The release of an owner's held events.
+#[derive(Debug, Clone)]
+pub struct Release {
+    pub rules: Arc<OwnerRules>,
+    pub agents: Vec<String>,
+    /// The sequences of the held events that a digest of the same commit summarizes, or that are dropped.
+    pub summarized: Vec<u64>,
+    pub at: Timestamp,
 }
 
 /// An addition to a counter. A counter below `floor` is raised to it first.

@@ -20,7 +20,7 @@
 //! - `store`: the handles that everything below shares.
 //! - `unit`: the unit of work: documents, queries, effects, savepoints.
 //! - `records`: the host's own records: audit log and its checkpoints, backlog, catalog, collections, dead letters, due
-//!   work, generations of collections, idempotency keys, inboxes, people, publishers, quarantined
+//!   work, generations of collections, held events, idempotency keys, inboxes, people, publishers, quarantined
 //!   documents, rates, signing keys, timers, usage, versions of components, webhooks and their deliveries, and the
 //!   sweep.
 //! - `open`: opens the store from all of these.
@@ -71,18 +71,18 @@ pub use connection::{
 };
 pub use document::{CollectionId, Document, Expectation};
 pub use effects::{
-    Audience, AuditRecord, Count, IdempotencyKey, NewEvent, OutboxCommand, StoredAnswer, Task,
-    TimerChange, TimerKey,
+    Audience, AuditRecord, Count, IdempotencyKey, NewEvent, OutboxCommand, Release, StoredAnswer,
+    Task, TimerChange, TimerKey,
 };
 pub use error::{DbError, KeyError, StateError};
 pub use query::{Collection, Collections, Counted, shape};
 pub use records::{
     Arrival, Attempt, AuditQuery, Backlog, CatalogState, DeadLetter, DesiredVersion, DueDelivery,
-    DueWork, ErasureCounts, ExportCursor, Gap, Generation, InboxEntry, InstalledId, KeyPurpose,
-    MAX_ATTEMPTS, Migrated, OldDocument, OperatorRecord, Outcome, Outdated, PendingTimers,
-    PersonalAnswer, PersonalDocument, PersonalEvent, PersonalItem, PersonalTimer, PersonalWebhook,
-    Quarantined, QuarantinedDocument, QuotaUse, ServedCapability, VersionEntry, VersionRecord,
-    VersionState,
+    DueWork, ErasureCounts, ExportCursor, Gap, Generation, HeldEvent, InboxEntry, InstalledId,
+    KeyPurpose, MAX_ATTEMPTS, Migrated, OldDocument, OperatorRecord, Outcome, Outdated,
+    PendingTimers, PersonalAnswer, PersonalDocument, PersonalEvent, PersonalItem, PersonalTimer,
+    PersonalWebhook, Quarantined, QuarantinedDocument, QuotaUse, ServedCapability, VersionEntry,
+    VersionRecord, VersionState,
 };
 pub use signing_key::SigningKey;
 pub use store::Store;

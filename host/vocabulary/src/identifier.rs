@@ -11,6 +11,8 @@ pub const OUTGOING_SMS: &str = ":sms";
 pub const LOOKUPS_OF: &str = ":lookups/";
 /// The prefix of the capability's id in the timers of exports and erasures that the capability has requested.
 pub const PEOPLE_OF: &str = ":people/";
+/// The id that the timers of held events have in place of a capability's id. A timer's name is the owner's id.
+pub const HELD_EVENTS: &str = ":held";
 /// The id that the host's own collections and events have in place of a capability's id.
 pub const HOST: &str = ":host";
 
@@ -20,6 +22,8 @@ pub const SMS_UNDELIVERABLE: &str = "sms.undeliverable";
 pub const CATALOG_CHANGED: &str = "catalog.changed";
 /// The event that reports that unacknowledged events of an inbox were removed after their retention.
 pub const STREAM_GAP: &str = "stream.gap";
+/// The event that summarizes the events which were held because of a person's caps.
+pub const NOTIFICATIONS_DIGEST: &str = "notifications.digest";
 /// The event that asks a webhook to confirm that it wants events.
 pub const WEBHOOK_CHALLENGE: &str = "webhook.challenge";
 pub const WEBHOOK_TEST: &str = "webhook.test";
@@ -30,10 +34,11 @@ pub const WEBHOOK_DISABLED: &str = "webhook.disabled";
 pub const FINDER_TOOLS: [&str; 3] = ["find_capabilities", "describe_capability", "call_capability"];
 
 /// The event types that only the host may publish.
-pub const HOST_EVENTS: [&str; 6] = [
+pub const HOST_EVENTS: [&str; 7] = [
     SMS_UNDELIVERABLE,
     CATALOG_CHANGED,
     STREAM_GAP,
+    NOTIFICATIONS_DIGEST,
     WEBHOOK_CHALLENGE,
     WEBHOOK_TEST,
     WEBHOOK_DISABLED,
@@ -83,11 +88,16 @@ pub fn is_snake_case(name: &str) -> bool {
 /// Returns whether the text consists of two or more names of lower-case letters, digits and `_`, joined by
 /// dots, and has at most 128 characters.
 pub fn is_event_type(name: &str) -> bool {
+    name.contains('.') && is_event_name(name)
+}
+
+/// Returns whether the text could be an event type or the first names of one.
+pub fn is_event_name(name: &str) -> bool {
     let is_part = |part: &str| {
         let mut bytes = part.bytes();
         !part.is_empty() && bytes.all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
     };
-    name.len() <= 128 && name.contains('.') && name.split('.').all(is_part)
+    name.len() <= 128 && name.split('.').all(is_part)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 //! - `people`, `people_request`: whose data a document is, its export and its erasure; the stored requests
 //!   for an export or an erasure.
 //! - `plain_json`: JSON texts as they are stored.
+//! - `delivery`: the rules of a person about the events that reach them.
 //! - `role`: what the host itself needs capabilities for.
 //! - `operator`: who runs the host, and what they may do.
 //! - `failure`: the envelope of every failure.
@@ -31,6 +32,7 @@ mod access;
 mod bucket;
 mod caller;
 mod clock;
+mod delivery;
 mod descriptor;
 mod digest;
 mod failure;
@@ -55,6 +57,10 @@ pub use access::{Access, SCOPES};
 pub use bucket::{Bucket, DAY, HOUR, MINUTE};
 pub use caller::{AgentCaller, Caller, Claimed, KnownOwner, OwnedAgent, Suspension};
 pub use clock::Clock;
+pub use delivery::{
+    ALWAYS_DELIVERED, Cap, DailyDigest, DeliveryRules, EventParts, OwnerRules, QuietHours,
+    RulesChange, Timing, is_always_delivered, is_time_zone,
+};
 pub use descriptor::{
     ActionDescriptor, Annotation, Collection, Descriptor, ErrorDeclaration, Geo, Index, Invocation,
     KNOWN_ANNOTATIONS, LEFT_OUT_OF_EXPORTS, Prompt, PromptArgument, Publication, StateMachine,
@@ -63,9 +69,10 @@ pub use descriptor::{
 pub use digest::Digest;
 pub use failure::{Failure, RETRY_SOON_S};
 pub use identifier::{
-    CATALOG_CHANGED, FINDER_TOOLS, HOST, HOST_EVENTS, LOOKUPS_OF, OUTGOING_SMS, PEOPLE_OF,
-    SMS_UNDELIVERABLE, STREAM_GAP, WEBHOOK_CHALLENGE, WEBHOOK_DISABLED, WEBHOOK_TEST, entropy,
-    is_capability_id, is_event_type, is_snake_case, new_identifier, new_request_id,
+    CATALOG_CHANGED, FINDER_TOOLS, HELD_EVENTS, HOST, HOST_EVENTS, LOOKUPS_OF,
+    NOTIFICATIONS_DIGEST, OUTGOING_SMS, PEOPLE_OF, SMS_UNDELIVERABLE, STREAM_GAP,
+    WEBHOOK_CHALLENGE, WEBHOOK_DISABLED, WEBHOOK_TEST, entropy, is_capability_id, is_event_name,
+    is_event_type, is_snake_case, new_identifier, new_request_id,
 };
 pub use key_seal::{KeySeal, KeySealError, PrivateKey, SealFuture, SealedKey};
 pub use keyring::{DerivedKeys, Keyring};

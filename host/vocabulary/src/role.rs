@@ -14,6 +14,7 @@ pub enum Role {
     Handoffs,
     Pages,
     SignalStatements,
+    Preferences,
 }
 
 /// One row of the table of roles.
@@ -28,7 +29,7 @@ struct RoleRow {
     sensitive: bool,
 }
 
-const ROLES: [RoleRow; 6] = [
+const ROLES: [RoleRow; 7] = [
     RoleRow {
         role: Role::PhoneVerification,
         name: "phone_verification",
@@ -78,6 +79,13 @@ const ROLES: [RoleRow; 6] = [
         name: "signal_statements",
         purpose: "the feeds take in what people state about signals",
         actions: &["knowledge", "announce"],
+        sensitive: false,
+    },
+    RoleRow {
+        role: Role::Preferences,
+        name: "preferences",
+        purpose: "digests of held events name the call that shows a person's delivery rules",
+        actions: &["get_preferences"],
         sensitive: false,
     },
 ];

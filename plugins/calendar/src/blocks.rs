@@ -1,7 +1,7 @@
 //! Blocks: times that people set aside.
 
 use crate::{
-    busy,
+    busy::{self, ensure_scheduler},
     documents::*,
     limits::{LONGEST_BLOCK, MOST_BLOCKS, MOST_RULE_STEPS},
     refusals::*,
@@ -49,7 +49,18 @@ impl Moment {
 
 /// Adds a block. The next step lists the events from its first occurrence on.
 pub(crate) fn add(call: &Call, input: AddBlock) -> Result<Answer<BlockView>> {
-    let owner_id = call.require_owner()?;
+    let me = call.require_owner()?;
+    let owner_id = match input.owner_id.as_str() {
+        ME => me,
+        other => other,
+    };
+    if owner_id != me {
+        ensure_scheduler(call, owner_id)?;
+        if input.label.is_some() {
+            let expected = "no label in another person's calendar";
+            return Err(CalendarError::validation("/label", "own_calendar", expected));
+        }
+    }
     let zone = match &input.time_zone {
         Some(name) => Zone::named(name),
         None => Some(home(owner_id)?),
@@ -57,7 +68,7 @@ pub(crate) fn add(call: &Call, input: AddBlock) -> Result<Answer<BlockView>> {
     let zone = zone.ok_or_else(|| CalendarError::no_zone("/time_zone"))?;
     let series = series(&input, zone)?;
     let mut faults = Faults::default();
-    let label = input.label.map(|label| plain("/label", &label, Lines::One, &mut faults));
+    let label = input.label.as_deref().map(|label| plain("/label", label, Lines::One, &mut faults));
     faults.check().map_err(CalendarError::Text)?;
     let all_day = !input.start.contains('T');
     let block = Block { label, ..Block::of(owner_id, Source::Added, &series, all_day) };
@@ -149,6 +160,7 @@ mod tests {
             time_zone: None,
             rrule: rrule.map(str::to_owned),
             label: None,
+            owner_id: ME.into(),
         };
         let series = series(&input, Zone::named("America/Los_Angeles").unwrap());
         series.map(|series| (series.start.to_string(), series.length.as_mins())).map_err(|error| {

@@ -13,6 +13,9 @@ use people_kit::{
 };
 use portolan_sdk::{prelude::*, time::parse};
 
+/// The relation of those who make appointments in a person's calendar.
+const SCHEDULER: &str = "scheduler";
+
 /// The times in a range at which a person is busy. `busy` contains `meetings`.
 #[derive(Debug, Default)]
 pub(crate) struct BusyTimes {
@@ -97,7 +100,8 @@ pub(crate) fn permit(call: &Call, owner_id: &str) -> Result<()> {
     const RELATION: &str = "can_see_freebusy";
     let object = format!("owner:{owner_id}");
     if let Some(agent) = call.agent()
-        && allowed(Tuple::new(object.as_str(), RELATION, format!("agent:{}", agent.agent_id)))?
+        && (allowed(Tuple::new(object.as_str(), RELATION, format!("agent:{}", agent.agent_id)))?
+            || is_scheduler(call, owner_id)?)
     {
         return Ok(());
     }
@@ -105,6 +109,25 @@ pub(crate) fn permit(call: &Call, owner_id: &str) -> Result<()> {
     let check = Next::action("social_permissions", "check").field("relation", RELATION);
     let refusal = Refusal::common(ErrorCode::NotPermitted, message);
     Err(refusal.next(check.field("object", object)).into())
+}
+
+/// Returns whether the caller makes appointments in a person's calendar.
+fn is_scheduler(call: &Call, owner_id: &str) -> Result<bool> {
+    let Some(agent) = call.agent() else { return Ok(false) };
+    let (object, subject) = (format!("calendar:{owner_id}"), format!("agent:{}", agent.agent_id));
+    Ok(allowed(Tuple::new(object, SCHEDULER, subject))?)
+}
+
+/// Refuses a caller who may not make appointments in a person's calendar. The refusal is the same if there
+/// is no such person.
+pub(crate) fn ensure_scheduler(call: &Call, owner_id: &str) -> Result<()> {
+    if is_scheduler(call, owner_id)? {
+        return Ok(());
+    }
+    let message = "This person has not let you make appointments in their calendar.";
+    let check = Next::action("social_permissions", "check").field("relation", SCHEDULER);
+    let refusal = Refusal::common(ErrorCode::NotPermitted, message);
+    Err(refusal.next(check.field("object", format!("calendar:{owner_id}"))).into())
 }
 
 /// Parses a range. Refuses an empty one, and one that is longer than one call may read.

@@ -40,8 +40,8 @@ pub struct CalendarCapability;
 /// at six, even in a night that is an hour longer or shorter, as programs that read calendars do;
 /// RFC 5545 (3.8.5.3) would keep the length of the first one.
 ///
-/// Others see when somebody is busy only with the relation `can_see_freebusy`
-/// (`social_permissions`), and never why.
+/// Others see when somebody is busy only with the relation `can_see_freebusy` to the person, or
+/// `scheduler` to their calendar (`social_permissions`), and never why.
 #[capability(
     id = "calendar",
     title = "Calendar",
@@ -95,7 +95,9 @@ impl CalendarCapability {
 
     /// Set time aside, once or repeatedly.
     ///
-    /// `label` is only for the person. A local time without an offset is in `time_zone`.
+    /// `label` is only for the person. A local time without an offset is in `time_zone`. Somebody with the
+    /// relation `scheduler` to `calendar:OWNER_ID` (`social_permissions`) sets time aside in that person's
+    /// calendar with `owner_id`; the person sees the block like their own, and removes it.
     #[action(access = write, example = json!({
         "start": "2026-11-23T12:30:00", "end": "2026-11-23T13:30:00",
         "time_zone": "America/Los_Angeles",

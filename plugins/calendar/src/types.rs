@@ -223,6 +223,11 @@ pub(crate) struct AddBlock {
     /// A label, only for the person.
     #[schemars(length(min = 1, max = 200))]
     pub(crate) label: Option<String>,
+    /// The person whose calendar it is: `me`, or somebody who has made you a `scheduler` of their
+    /// calendar. In another person's calendar, only they give a block a label.
+    #[serde(default = "me")]
+    #[schemars(regex(pattern = WHOSE))]
+    pub(crate) owner_id: String,
 }
 
 /// The block's id: `blk_` and a ULID, as `list_events` lists it.

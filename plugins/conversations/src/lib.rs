@@ -17,8 +17,9 @@ mod views;
 mod tests;
 
 use documents::{MESSAGES, Place, SEATS, THREADS, Thread};
+use people_kit::delivery::{CatalogChange, StateNext};
 use people_kit::threads::{self as api, End, Open, Opened, Post, Posted, ThreadQuery};
-use portolan_sdk::prelude::*;
+use portolan_sdk::{events::Happened, prelude::*};
 use refusals::{ConversationError, Result};
 use states::{MEMBERSHIP, MESSAGE, THREAD};
 use types::*;
@@ -43,6 +44,8 @@ struct Conversations;
     title = "Conversations",
     tags = ["messages", "people"],
     invokes = [
+        people_kit::delivery::MUTE,
+        people_kit::delivery::UNMUTE,
         people_kit::people::PEOPLE,
         people_kit::relations::ALLOWED,
         people_kit::relations::HIDDEN,
@@ -147,9 +150,24 @@ impl Conversations {
     /// Receive a conversation's events in the inbox again.
     #[action(access = write, idempotent, example = json!({ "thread_id": THREAD_ID }))]
     fn unmute(call: &Call, input: ThreadId) -> Result<ThreadView, ConversationError> {
-        own::change(call, &input.thread_id, "unmute", |seat| {
-            (seat.muted, seat.muted_until) = (false, None);
-        })
+        own::unmute(call, &input.thread_id)
+    }
+
+    /// Note that a version of this capability was installed.
+    #[action(access = internal, idempotent, on = "catalog.changed")]
+    fn on_catalog_changed(
+        call: &Call,
+        event: Happened<CatalogChange>,
+    ) -> Result<(), ConversationError> {
+        own::on_catalog_changed(call, &event.data)
+    }
+
+    /// Tell the host the mutes of all people, some in each call.
+    ///
+    /// It happens by itself after a version of this capability was installed.
+    #[action(access = internal, idempotent)]
+    fn state_mutes(call: &Call, input: StateNext) -> Result<(), ConversationError> {
+        own::state_mutes(call, input)
     }
 
     /// Archive a conversation until somebody writes in it.
@@ -245,8 +263,8 @@ impl Conversations {
 
     /// Remove a message.
     #[action(access = internal, destructive, emits = [WRITTEN])]
-    fn remove_message(call: &Call, input: RemoveMessage) -> Result<(), ConversationError> {
-        send::remove(call, input)
+    fn remove_message(_call: &Call, input: RemoveMessage) -> Result<(), ConversationError> {
+        send::remove(input)
     }
 
     /// Block all messages in a conversation until it is reinstated.

@@ -231,6 +231,7 @@ fn invite_consented(thread: &mut Stored<Thread>, now: u64) -> Result<Vec<String>
             (seat.place, seat.active_at) = (Place::Inbox, now);
             (seat.unread, seat.muted) = (0, false);
         })?;
+        people_kit::delivery::unmute(owner_id, &thread.id)?;
     }
     Ok(invited)
 }

@@ -1,27 +1,23 @@
-//! The events and their recipients. A person who has muted a thread gets none of its events.
+//! The events and their recipients. The host keeps them from people who have muted the thread.
 
 use crate::{documents::*, refusals::*, types::*};
 use portolan_sdk::prelude::*;
 
 pub(crate) fn notify<'a>(
-    call: &Call,
     event: ThreadEvent,
     thread: &Stored<Thread>,
     to: impl IntoIterator<Item = &'a str>,
     data: &Data<Facts>,
 ) -> Result<()> {
     for seat in seats(&thread.id, to)? {
-        if !seat.value.is_muted(call.now()) {
-            let audience = Audience::Owner(seat.value.owner_id);
-            event.publish(audience, thread.subject(), data)?;
-        }
+        let audience = Audience::Owner(seat.value.owner_id);
+        event.publish(audience, thread.subject(), data)?;
     }
     Ok(())
 }
 
 /// Publishes a change of a message to everybody who sees it, except its sender.
 pub(crate) fn message_changed(
-    call: &Call,
     thread: &Stored<Thread>,
     message: &Stored<Message>,
     change: Happening,
@@ -49,7 +45,7 @@ pub(crate) fn message_changed(
     };
     let data = data.next(messages(&thread.id, value.seq));
     let to = others.chain(too.filter(|member| member.membership.can_see()));
-    notify(call, WRITTEN, thread, to.map(|member| member.owner_id.as_str()), &data)
+    notify(WRITTEN, thread, to.map(|member| member.owner_id.as_str()), &data)
 }
 
 /// Publishes a change of a membership to the members and, if they know about the thread, to the
@@ -72,8 +68,8 @@ pub(crate) fn membership_changed(
     let others = others.filter(|other| ![actor, whom].contains(other));
     let summary = "Somebody's part in a conversation changed.";
     let data = |next| Data::new(call, thread.resource(), summary, more.clone()).next(next);
-    notify(call, MEMBER_CHANGED, thread, others, &data(get(&thread.id)))?;
+    notify(MEMBER_CHANGED, thread, others, &data(get(&thread.id)))?;
     let next = if member.membership.can_see() { get(&thread.id) } else { list() };
     let concerned = Some(whom).filter(|concerned| is_aware && *concerned != actor);
-    notify(call, MEMBER_CHANGED, thread, concerned, &data(next))
+    notify(MEMBER_CHANGED, thread, concerned, &data(next))
 }

@@ -8,8 +8,14 @@ use crate::views::{self, Receipt, ThreadView};
 use crate::{
     acceptance::state, documents::*, members, notices, refusals::*, send, states::*, types::*,
 };
-use people_kit::threads::ThreadState;
+use people_kit::{
+    delivery::{self, CatalogChange, STATED_AT_ONCE, StateNext, begin_stating, go_on_stating},
+    threads::ThreadState,
+};
 use portolan_sdk::prelude::*;
+
+/// The action that tells the host all mutes.
+const STATE_MUTES: &str = "state_mutes";
 
 /// Records how far the person, or their agent, has received or read messages. Marks never go back.
 pub(crate) fn mark(call: &Call, input: &Mark, action: &str) -> Result<Receipt> {
@@ -41,7 +47,7 @@ pub(crate) fn mark(call: &Call, input: &Mark, action: &str) -> Result<Receipt> {
         let summary = "Messages in a conversation were read.";
         let data = Data::new(call, thread.resource(), summary, more);
         let others = thread.value.others(me).map(|other| other.owner_id.as_str());
-        notices::notify(call, READ, &thread, others, &data.next(messages(&thread.id, seq)))?;
+        notices::notify(READ, &thread, others, &data.next(messages(&thread.id, seq)))?;
     }
     Ok(Receipt::of(&seat.value))
 }
@@ -50,9 +56,39 @@ pub(crate) fn mute(call: &Call, input: &Mute) -> Result<ThreadView> {
     let refused = || Refusal::validation("/until", "later_than_now", "an instant to come");
     let later = |until| time::parse(until).filter(|until| *until > call.now()).ok_or_else(refused);
     let until = input.until.as_deref().map(later).transpose()?;
-    change(call, &input.thread_id, "mute", |seat| {
+    let view = change(call, &input.thread_id, "mute", |seat| {
         (seat.muted, seat.muted_until) = (true, until);
-    })
+    })?;
+    delivery::mute(call.require_owner()?, &input.thread_id, until)?;
+    Ok(view)
+}
+
+pub(crate) fn unmute(call: &Call, thread_id: &str) -> Result<ThreadView> {
+    let view = change(call, thread_id, "unmute", |seat| {
+        (seat.muted, seat.muted_until) = (false, None);
+    })?;
+    delivery::unmute(call.require_owner()?, thread_id)?;
+    Ok(view)
+}
+
+/// Begins to tell the host the mutes that were stored before it kept them.
+pub(crate) fn on_catalog_changed(call: &Call, change: &CatalogChange) -> Result<()> {
+    match change.names(CAPABILITY) && !SEATS.find(Query::new().limit(1))?.hits.is_empty() {
+        true => Ok(begin_stating(call, STATE_MUTES)?),
+        false => Ok(()),
+    }
+}
+
+/// Tells the host the mutes of the next seats, and goes on with the others in another call.
+pub(crate) fn state_mutes(call: &Call, input: StateNext) -> Result<()> {
+    let page = SEATS.find(Query::new().limit(STATED_AT_ONCE).cursor(input.cursor))?;
+    let (seats, next) = page.into_parts();
+    for seat in seats.into_iter().map(|seat| seat.value) {
+        if seat.is_muted(call.now()) {
+            delivery::mute(&seat.owner_id, &seat.thread_id, seat.muted_until)?;
+        }
+    }
+    Ok(go_on_stating(call, STATE_MUTES, next)?)
 }
 
 /// Changes the person's own seat, which is visible to nobody else.

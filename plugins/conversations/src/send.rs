@@ -76,7 +76,7 @@ fn write(
     value.last_message_id = Some(message.id.clone());
     thread.save()?;
     update_seats(&thread, me, now)?;
-    notices::message_changed(call, &thread, &message, Happening::Sent)?;
+    notices::message_changed(&thread, &message, Happening::Sent)?;
     Ok((thread, message))
 }
 
@@ -166,27 +166,26 @@ pub(crate) fn edit(call: &Call, input: &Edit) -> Result<MessageView> {
     }
     (message.value.text, message.value.edited_at) = (Some(text), Some(now));
     message.save()?;
-    notices::message_changed(call, &thread, &message, Happening::Edited)?;
+    notices::message_changed(&thread, &message, Happening::Edited)?;
     views::message(now, me, &thread, message)
 }
 
 pub(crate) fn retract(call: &Call, input: &Retract) -> Result<MessageView> {
     let me = call.require_owner()?;
     let (thread, mut message) = load_own_message(call, &input.message_id, input.expected_version)?;
-    erase(call, &thread, &mut message, "retract", Happening::Retracted)?;
+    erase(&thread, &mut message, "retract", Happening::Retracted)?;
     views::message(call.now(), me, &thread, message)
 }
 
-pub(crate) fn remove(call: &Call, input: RemoveMessage) -> Result<()> {
+pub(crate) fn remove(input: RemoveMessage) -> Result<()> {
     let mut message = Message::load(&input.message_id)?;
     let thread = THREADS.get(&message.value.thread_id)?.ok_or_else(Message::not_found)?;
     message.value.reason = Some(input.reason);
-    erase(call, &thread, &mut message, "remove_message", Happening::Removed)
+    erase(&thread, &mut message, "remove_message", Happening::Removed)
 }
 
 /// Leaves a tombstone: the number stays, the text is deleted for good.
 fn erase(
-    call: &Call,
     thread: &Stored<Thread>,
     message: &mut Stored<Message>,
     action: &str,
@@ -195,7 +194,7 @@ fn erase(
     step(message, action)?;
     message.value.text = None;
     message.save()?;
-    notices::message_changed(call, thread, message, change)
+    notices::message_changed(thread, message, change)
 }
 
 /// Applies an action to a message, or refuses with its current state.

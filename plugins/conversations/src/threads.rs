@@ -88,7 +88,7 @@ fn close_and_notify(call: &Call, thread: &mut Stored<Thread>, reason: &str) -> R
     // A muted conversation has no event for a person, and its pairing ends with it all the same.
     thread.publish(CLOSED, Audience::Capabilities, &data)?;
     let others = thread.value.others(call.owner_id().unwrap_or_default());
-    notices::notify(call, CLOSED, thread, others.map(|other| other.owner_id.as_str()), &data)
+    notices::notify(CLOSED, thread, others.map(|other| other.owner_id.as_str()), &data)
 }
 
 /// Marks a thread as closed. The calling function writes it.

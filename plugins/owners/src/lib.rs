@@ -5,15 +5,23 @@
 //! stored with the first change.
 
 mod agents;
+mod delivery;
 mod states;
 mod people;
+mod preferences;
 mod profile;
 mod suspensions;
 mod types;
 
+use people_kit::delivery::{CatalogChange, Mute, StateNext, Unmute};
 use people_kit::people::{Contact, ContactQuery, People, PeopleQuery, Reinstatement, Suspension};
 use people_kit::relations;
-use portolan_sdk::{WHILE_SUSPENDED, contract::identity, events::Nothing, prelude::*};
+use portolan_sdk::{
+    WHILE_SUSPENDED,
+    contract::identity,
+    events::{Happened, Nothing},
+    prelude::*,
+};
 use states::OWNER;
 use types::*;
 
@@ -32,7 +40,7 @@ struct Owners;
 #[capability(
     id = "owners", title = "Owners", tags = ["identity", "profile", "preferences"],
     invokes = [relations::HIDDEN, relations::RELATE],
-    collections = [OWNERS], state_machines = [OWNER], roles = ["agent_management"]
+    collections = [OWNERS], state_machines = [OWNER], roles = ["agent_management", "preferences"]
 )]
 impl Owners {
     /// Get the public card of a person.
@@ -105,8 +113,10 @@ impl Owners {
 
     /// Change how the person wants to be approached.
     ///
-    /// Omitted fields stay as they are. `quiet_hours` null removes them; lists are replaced as a
-    /// whole.
+    /// Omitted fields stay as they are, null removes, and lists are replaced as a whole. Preferences about
+    /// events apply to the inboxes and webhooks of all the person's agents at once, also to events that are
+    /// held already. Codes and security notices, approvals, and notices about the person's own data are always
+    /// delivered.
     #[action(
         access = write, idempotent, emits = [UPDATED],
         example = json!({
@@ -122,8 +132,20 @@ impl Owners {
             changed.push("preferences");
             owner.value.preferences = preferences;
             people::state_policy(&owner.id, &owner.value)?;
+            delivery::state(&owner.id, &owner.value.preferences)?;
         }
         update(call, owner, changed)
+    }
+
+    /// Get the preferences that are in force, and how many events are held because of them.
+    ///
+    /// For an agent that nobody has claimed, `preferences` is null, and `next` is the way to a claim.
+    #[action(access = read, idempotent)]
+    fn get_preferences(call: &Call) -> Result<Answer<PreferencesInForce>, OwnersError> {
+        Ok(match call.owner_id() {
+            Some(owner_id) => Answer::new(delivery::in_force(owner_id)?),
+            None => Answer::new(PreferencesInForce::none()).next(Next::claim()),
+        })
     }
 
     /// List the person's agents, in the order in which they were claimed.
@@ -220,6 +242,32 @@ impl Owners {
         suspensions::end(call, &input.owner_id, |suspended| {
             suspended.until.is_some_and(|until| until <= now)
         })
+    }
+
+    /// Keep the events of a person, or about a conversation, from somebody's agents.
+    #[action(access = internal, callers = ["conversations", "social_relationships"], idempotent)]
+    fn mute(_call: &Call, input: Mute) -> Result<(), Refusal> {
+        Ok(delivery::mute(&input)?)
+    }
+
+    /// Deliver the events of a person, or about a conversation, to somebody's agents again.
+    #[action(access = internal, callers = ["conversations", "social_relationships"], idempotent)]
+    fn unmute(_call: &Call, input: Unmute) -> Result<(), Refusal> {
+        Ok(delivery::unmute(&input)?)
+    }
+
+    /// Note that a version of this capability was installed.
+    #[action(access = internal, idempotent, on = "catalog.changed")]
+    fn on_catalog_changed(call: &Call, event: Happened<CatalogChange>) -> Result<(), OwnersError> {
+        delivery::on_catalog_changed(call, &event.data)
+    }
+
+    /// Tell the host the delivery rules of all people, some in each call.
+    ///
+    /// It happens by itself after a version of this capability was installed.
+    #[action(access = internal, idempotent)]
+    fn state_rules(call: &Call, input: StateNext) -> Result<(), OwnersError> {
+        delivery::state_next(call, input)
     }
 
     /// Return to another capability what it may know about people.

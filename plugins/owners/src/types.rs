@@ -1,8 +1,9 @@
 //! Inputs, outputs, refusals and stored documents.
 
+pub(crate) use crate::preferences::*;
 use crate::states::{OWNER, State};
+use people_kit::UNTRUSTED;
 use people_kit::text::{Fault, Violations};
-use people_kit::{UNTRUSTED, people::ContactPolicy};
 use portolan_sdk::documents::Person;
 use portolan_sdk::documents::PersonalField::{Personal, Public};
 use portolan_sdk::{contract::identity, events::Nothing, prelude::*};
@@ -95,55 +96,6 @@ pub(crate) struct Profile {
     pub(crate) birth_year: Option<i16>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub(crate) struct Preferences {
-    pub(crate) contact_policy: ContactPolicy,
-    pub(crate) quiet_hours: Option<QuietHours>,
-    pub(crate) notify: Vec<Notice>,
-    pub(crate) auto_decline_rules: Vec<DeclineRule>,
-}
-
-impl Default for Preferences {
-    fn default() -> Self {
-        Self {
-            contact_policy: ContactPolicy::AnyoneMatching,
-            quiet_hours: None,
-            notify: vec![Notice::PairingReply, Notice::MeetingConfirmation, Notice::MatchUpdate],
-            auto_decline_rules: Vec::new(),
-        }
-    }
-}
-
-#[choice(PartialOrd, Ord)]
-pub(crate) enum Notice {
-    PairingReply,
-    MeetingConfirmation,
-    MatchUpdate,
-}
-
-#[input(Clone, PartialEq)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct QuietHours {
-    /// The start, such as 22:00.
-    #[schemars(regex(pattern = "^([01][0-9]|2[0-3]):[0-5][0-9]$"))]
-    pub(crate) from: String,
-    /// The end, such as 07:00; if it is before `from`, it is on the next day.
-    #[schemars(regex(pattern = "^([01][0-9]|2[0-3]):[0-5][0-9]$"))]
-    pub(crate) to: String,
-    /// The time zone: an IANA name, such as America/Los_Angeles.
-    #[schemars(length(min = 1, max = 64))]
-    pub(crate) time_zone: String,
-}
-
-#[input(Clone, PartialEq)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct DeclineRule {
-    /// The category of the taxonomy in which, and below which, proposals are declined.
-    #[schemars(regex(pattern = "^[a-z_]+([.][a-z_]+)*$"), length(max = 64))]
-    pub(crate) category: String,
-}
-
 #[input]
 pub(crate) struct OwnerId {
     /// The person's id, `own_` and a ULID.
@@ -186,22 +138,6 @@ pub(crate) struct CorrectBirthYear {
     /// The right year; null if the person's year of birth is not known.
     #[schemars(range(min = 1900, max = 2200))]
     pub(crate) birth_year: Option<i16>,
-}
-
-#[input(Default)]
-pub(crate) struct SetPreferences {
-    /// Who may propose something: anyone whose listing fits, only people the person is connected
-    /// with, or nobody for now. For nobody, searches do not find the person's listings.
-    pub(crate) contact_policy: Option<ContactPolicy>,
-    /// The hours in which the person is not to be disturbed; null for none.
-    pub(crate) quiet_hours: Option<Option<QuietHours>>,
-    /// The events that the person wants to be notified of.
-    #[schemars(length(max = 10))]
-    pub(crate) notify: Option<Vec<Notice>>,
-    /// The proposals that are declined without asking the person.
-    #[schemars(length(max = 20))]
-    pub(crate) auto_decline_rules: Option<Vec<DeclineRule>>,
-    pub(crate) expected_version: Option<Version>,
 }
 
 #[input]

@@ -215,7 +215,7 @@ const CALENDAR: &[Relation] = &[
     role("owner", "Owns the calendar.", Any(&[SameId("owner", "self"), Stated])),
     Relation {
         name: "scheduler",
-        meaning: "May make appointments in it.",
+        meaning: "May see when the person is busy, and set time aside in it.",
         stated_of: &[Person, Agent],
         granted_to: &[Person, Agent],
         rule: Any(&[

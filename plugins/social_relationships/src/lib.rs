@@ -9,8 +9,9 @@ mod read;
 mod types;
 mod view;
 
+use people_kit::delivery::{self, CatalogChange, StateNext};
 use people_kit::relations::{Hidden, HiddenQuery};
-use portolan_sdk::prelude::*;
+use portolan_sdk::{events::Happened, prelude::*};
 use states::{BLOCK, CONNECT, FOLLOW, MUTE};
 use types::*;
 
@@ -28,7 +29,12 @@ struct SocialRelationships;
     id = "social_relationships",
     title = "Relationships",
     tags = ["people", "safety"],
-    invokes = [people_kit::people::PEOPLE, people_kit::relations::RELATE],
+    invokes = [
+        people_kit::delivery::MUTE,
+        people_kit::delivery::UNMUTE,
+        people_kit::people::PEOPLE,
+        people_kit::relations::RELATE,
+    ],
     collections = [RELATIONSHIPS, NOTES],
     state_machines = [FOLLOW, CONNECT, BLOCK, MUTE]
 )]
@@ -95,19 +101,24 @@ impl SocialRelationships {
 
     /// Keep the events of a person out of the inbox.
     ///
-    /// The other person is not notified, and their requests are still listed. To end all contact,
-    /// use `block`.
+    /// No event that the other person causes is delivered to the person's agents, in inboxes and webhooks.
+    /// The other person is not notified, and their requests are still listed. To end all contact, use
+    /// `block`.
     #[action(access = write, example = json!({ "owner_id": OTHER_ID }))]
     fn mute(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
         let me = call.require_owner()?;
-        Ok(view::view(&private::hold(call, me, &input.owner_id, Kind::Mute)?, me))
+        let stored = private::hold(call, me, &input.owner_id, Kind::Mute)?;
+        delivery::mute(me, &input.owner_id, None)?;
+        Ok(view::view(&stored, me))
     }
 
     /// Receive the events of a person in the inbox again.
     #[action(access = write, example = json!({ "owner_id": OTHER_ID }))]
     fn unmute(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
         let me = call.require_owner()?;
-        Ok(view::view(&private::release(call, me, input, Kind::Mute)?, me))
+        let stored = private::release(call, me, input, Kind::Mute)?;
+        delivery::unmute(me, &stored.value.object)?;
+        Ok(view::view(&stored, me))
     }
 
     /// Write a note about a person.
@@ -166,6 +177,23 @@ impl SocialRelationships {
     #[action(access = internal, callers = ["agent_listings", "conversations", "matching_sessions", "owners", "pairings", "reports", "saved_searches", "social_org", "thread_meetings"], idempotent)]
     fn hidden(_call: &Call, input: HiddenQuery) -> Result<Hidden, Refusal> {
         Ok(blocks::hidden(input)?)
+    }
+
+    /// Note that a version of this capability was installed.
+    #[action(access = internal, idempotent, on = "catalog.changed")]
+    fn on_catalog_changed(
+        call: &Call,
+        event: Happened<CatalogChange>,
+    ) -> Result<(), RelationshipError> {
+        private::on_catalog_changed(call, &event.data)
+    }
+
+    /// Tell the host the mutes of all people, some in each call.
+    ///
+    /// It happens by itself after a version of this capability was installed.
+    #[action(access = internal, idempotent)]
+    fn state_mutes(call: &Call, input: StateNext) -> Result<(), RelationshipError> {
+        private::state_mutes(call, input)
     }
 
     /// Delete a relationship that ended long ago.

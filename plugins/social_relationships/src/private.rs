@@ -1,14 +1,20 @@
 //! Mutes, blocks and notes: one person's data about another that nobody else reads.
 
 use crate::{
-    limits::{MOST_OF_A_KIND, ensure_below_limit},
+    limits::{MOST_OF_A_KIND, active_filter, ensure_below_limit},
     requests::{already_exists, check_version, ensure_other},
     states::*,
     types::*,
     view,
 };
+use people_kit::delivery::{
+    self, CatalogChange, STATED_AT_ONCE, StateNext, begin_stating, go_on_stating,
+};
 use people_kit::text::{Faults, Lines, plain};
-use portolan_sdk::prelude::*;
+use portolan_sdk::{documents::Page, prelude::*};
+
+/// The action that tells the host all mutes.
+const STATE_MUTES: &str = "state_mutes";
 
 /// Begins a block or a mute. Whether the person exists is not checked: the result would reveal who
 /// has blocked the caller.
@@ -31,6 +37,28 @@ pub(crate) fn release(call: &Call, me: &str, input: Change, kind: Kind) -> Resul
     RELATIONSHIPS.delete(&stored.id, Expect::Revision(stored.revision))?;
     (stored.value.state, stored.value.since) = (State::None, call.now());
     Ok(stored)
+}
+
+/// Begins to tell the host the mutes that were stored before it kept them.
+pub(crate) fn on_catalog_changed(call: &Call, change: &CatalogChange) -> Result<()> {
+    match change.names(CAPABILITY) && !mutes(None, 1)?.hits.is_empty() {
+        true => Ok(begin_stating(call, STATE_MUTES)?),
+        false => Ok(()),
+    }
+}
+
+/// Tells the host the next mutes, and goes on with the others in another call.
+pub(crate) fn state_mutes(call: &Call, input: StateNext) -> Result<()> {
+    let (found, next) = mutes(input.cursor, STATED_AT_ONCE)?.into_parts();
+    for stored in found {
+        delivery::mute(&stored.value.subject, &stored.value.object, None)?;
+    }
+    Ok(go_on_stating(call, STATE_MUTES, next)?)
+}
+
+fn mutes(cursor: Option<String>, limit: u32) -> Result<Page<Record>, HostError> {
+    let filter = field("kind").eq(Kind::Mute).and(active_filter());
+    RELATIONSHIPS.find(Query::new().filter(filter).limit(limit).cursor(cursor))
 }
 
 /// Stores or deletes a note about a person.

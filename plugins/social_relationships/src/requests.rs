@@ -207,8 +207,7 @@ fn end(call: &Call, stored: &mut Stored<Record>, by: &str) -> Result<(), HostErr
     timers::set(&format!("forget/{}", stored.id), call.now() + COOLDOWN, "forget", &ended)
 }
 
-/// Publishes an event to the other side, or only to capabilities if the other side has muted the
-/// caller. The caller cannot tell the difference.
+/// Publishes an event to the other side.
 fn notify(
     call: &Call,
     event: Event<Data<RequestData>>,
@@ -217,8 +216,7 @@ fn notify(
     summary: &'static str,
 ) -> Result<()> {
     let me = call.require_owner()?;
-    let muted = RELATIONSHIPS.get(&id(Kind::Mute, other, me))?.is_some();
-    let audience = if muted { Audience::Capabilities } else { Audience::Owner(other.to_owned()) };
+    let audience = Audience::Owner(other.to_owned());
     let request = RequestData { kind: stored.value.kind, owner_id: me.to_owned() };
     let data = Data::new(call, stored.resource(), summary, request).next(get(me));
     Ok(stored.publish(event, audience, &data)?)

@@ -80,6 +80,7 @@ mod tests {
         let expected = [
             ("book.moved", false, "library lend, shop sell"),
             ("catalog.changed", true, "shop sell"),
+            ("notifications.digest", true, ""),
             ("shop.sold", false, "shop sell"),
             ("stream.gap", true, ""),
             ("webhook.challenge", true, ""),

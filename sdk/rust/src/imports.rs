@@ -11,6 +11,7 @@ type Answer<T> = Result<T, wit::types::HostError>;
 /// panics.
 pub(crate) trait Host:
     Context
+    + Delivery
     + Documents
     + Events
     + Feeds
@@ -200,6 +201,13 @@ interface!(identity, Identity {
 interface!(moderation, Moderation {
     fn suspend(owner_id: &str, suspension: &wit::moderation::Suspension) -> Answer<()>;
     fn reinstate(owner_id: &str) -> Answer<bool>;
+});
+
+interface!(delivery, Delivery {
+    fn get(owner_id: &str) -> Answer<wit::delivery::State>;
+    fn set_rules(owner_id: &str, rules: &wit::delivery::Rules) -> Answer<()>;
+    fn mute(owner_id: &str, subject: &str, until: Option<u64>) -> Answer<()>;
+    fn unmute(owner_id: &str, subject: &str) -> Answer<bool>;
 });
 
 interface!(inbox, Inbox {

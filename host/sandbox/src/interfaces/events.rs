@@ -70,6 +70,7 @@ impl CallState {
             occurred_at: now,
             test_mode,
             agents: Vec::new(),
+            rules: None,
         };
         work.unit.publish(event);
         Ok(())

@@ -86,7 +86,7 @@ impl CallState {
     }
 
     /// Reads the register in the call's unit of work.
-    async fn read_people<T>(
+    pub(super) async fn read_people<T>(
         &mut self,
         read: impl for<'a> FnOnce(&'a dyn People, &'a mut Unit) -> StateFuture<'a, T>,
     ) -> Answer<T> {

@@ -25,6 +25,7 @@
 
 mod agent_events;
 mod context;
+mod delivery;
 mod documents;
 mod events;
 mod feeds;
@@ -70,6 +71,7 @@ pub(super) const INTERFACES: &[Interface] = &[
     webhooks::INTERFACE,
     lookups::INTERFACE,
     people::INTERFACE,
+    delivery::INTERFACE,
 ];
 
 #[cfg(test)]

@@ -10,7 +10,8 @@ use crate::{
     connection::{Statements, Transaction},
     document::{CollectionId, DocumentKey, UniqueKey},
     effects::{
-        Audience, AuditRecord, NewEvent, OutboxCommand, StoredAnswer, Task, TimerChange, TimerKey,
+        Audience, AuditRecord, NewEvent, OutboxCommand, Release, StoredAnswer, Task, TimerChange,
+        TimerKey,
     },
     error::DbError,
     integers::signed,
@@ -29,6 +30,7 @@ pub(crate) struct WriteBatch<'a> {
     answers: Vec<&'a StoredAnswer>,
     audit: Vec<&'a AuditRecord>,
     commands: Vec<&'a OutboxCommand>,
+    releases: Vec<&'a Release>,
 }
 
 impl<'a> WriteBatch<'a> {
@@ -48,7 +50,12 @@ impl<'a> WriteBatch<'a> {
         }
         self.answers.extend(&changes.answer);
         self.audit.extend(&changes.audit);
-        self.commands.extend(&changes.commands);
+        for command in &changes.commands {
+            match command {
+                OutboxCommand::Release(release) => self.releases.push(release),
+                other => self.commands.push(other),
+            }
+        }
     }
 
     pub(crate) async fn write(
@@ -85,10 +92,10 @@ impl<'a> WriteBatch<'a> {
         let rows = self.audit.iter().zip(&seals);
         let rows = rows.map(|(record, seal)| audit_row(record, seal.as_ref())).collect();
         transaction.run(&statements.add_audit, rows).await?;
-        let fan_out = fan_out(transaction, statements, &self.events).await?;
+        let fan_out = fan_out(transaction, statements, &self.events, &self.releases).await?;
         let commanded = run_commands(transaction, statements, &self.commands).await?;
         Ok(Announcement {
-            work: self.has_work(),
+            work: self.has_work() || fan_out.work,
             sending: fan_out.sending || commanded.sending,
             agents: [fan_out.agents, commanded.agents].concat(),
         })

@@ -1,10 +1,10 @@
 //! Fan-out of events to inboxes and webhook deliveries, in the transaction that writes the events,
-//! so that the sequences of inboxes have no gaps.
+//! so that the sequences of inboxes have no gaps. The delivery rules of people apply here and nowhere else.
 
-use super::signals::Announcement;
+use super::{holding::Holding, signals::Announcement};
 use crate::{
     connection::{Statements, Transaction},
-    effects::{Audience, NewEvent, OutboxCommand},
+    effects::{Audience, NewEvent, OutboxCommand, Release},
     error::DbError,
     integers::{signed, unsigned},
     webhook::Webhook,
@@ -16,36 +16,58 @@ use std::collections::{BTreeMap, BTreeSet};
 /// An agent that has polled within this time is a listener.
 const LISTENER_AGE_MS: u64 = 30 * 24 * 3600 * 1000;
 
+/// An event on its way to inboxes.
+struct Incoming<'a> {
+    id: &'a str,
+    event_type: &'a str,
+    occurred_at: Timestamp,
+    agents: Vec<String>,
+}
+
 /// Adds each event to the inboxes of its audience, with a delivery for each webhook of these agents that
-/// wants events of its type.
+/// wants events of its type; and in the same way, first, the held events that are due.
 pub(crate) async fn fan_out(
     transaction: &mut Transaction,
     statements: &Statements,
     events: &[&NewEvent],
+    releases: &[&Release],
 ) -> Result<Announcement, DbError> {
-    let mut entries: Vec<(&NewEvent, Vec<String>)> = Vec::new();
+    let (mut holding, released) = Holding::begin(transaction, statements, events, releases).await?;
+    let mut entries: Vec<Incoming<'_>> = Vec::new();
+    entries.extend(released.iter().map(|event| Incoming {
+        id: &event.event_id,
+        event_type: &event.event_type,
+        occurred_at: event.occurred_at,
+        agents: event.agents.clone(),
+    }));
     let mut deliveries = Vec::new();
     for event in events {
+        if !holding.admits(event) {
+            continue;
+        }
         match &event.audience {
-            Audience::Agent(id) => entries.push((event, vec![id.clone()])),
-            Audience::Owner(_) => entries.push((event, event.agents.clone())),
+            Audience::Agent(id) => entries.push(Incoming::new(event, vec![id.clone()])),
+            Audience::Owner(_) => entries.push(Incoming::new(event, event.agents.clone())),
             Audience::Listeners => {
                 let since = event.occurred_at.as_millis().saturating_sub(LISTENER_AGE_MS);
                 let since = vec![json!([signed(since)])];
                 let found: Vec<(String,)> = transaction.find(&statements.listeners, since).await?;
-                entries.push((event, found.into_iter().map(|(id,)| id).collect()));
+                let agents = found.into_iter().map(|(id,)| id).collect();
+                entries.push(Incoming::new(event, agents));
             }
             Audience::Webhook { id, challenge } => {
                 if *challenge {
                     // Only the newest challenge of a webhook is sent.
                     transaction.run(&statements.drop_challenges, vec![json!([id])]).await?;
                 }
-                deliveries.push(delivery(event, id, None, *challenge));
+                deliveries.push(Incoming::new(event, Vec::new()).delivery(id, None, *challenge));
             }
             Audience::Capabilities => {}
         }
     }
-    let agents: BTreeSet<String> = entries.iter().flat_map(|(_, agents)| agents).cloned().collect();
+    let has_timers = holding.write(transaction, statements).await?;
+    let agents: BTreeSet<String> =
+        entries.iter().flat_map(|event| &event.agents).cloned().collect();
     let keys = || agents.iter().map(|id| json!([id])).collect::<Vec<_>>();
     let heads: Vec<(String, i64)> = transaction.find(&statements.inboxes, keys()).await?;
     let mut heads: BTreeMap<String, u64> =
@@ -58,14 +80,14 @@ pub(crate) async fn fan_out(
         receivers.entry(agent).or_default().push((id, types));
     }
     let mut inbox = Vec::new();
-    for (event, agents) in entries {
-        for agent in agents {
+    for event in &entries {
+        for agent in &event.agents {
             let last = heads.entry(agent.clone()).or_insert(0);
             *last += 1;
             inbox.push(json!([agent, last, event.id]));
-            for (webhook, types) in receivers.get(&agent).into_iter().flatten() {
-                if types.is_empty() || types.contains(&event.event_type) {
-                    deliveries.push(delivery(event, webhook, Some(*last), false));
+            for (webhook, types) in receivers.get(agent).into_iter().flatten() {
+                if types.is_empty() || types.iter().any(|wanted| wanted == event.event_type) {
+                    deliveries.push(event.delivery(webhook, Some(*last), false));
                 }
             }
         }
@@ -75,12 +97,20 @@ pub(crate) async fn fan_out(
     transaction.run(&statements.add_inbox, inbox).await?;
     let sending = !deliveries.is_empty();
     transaction.run(&statements.add_webhook_deliveries, deliveries).await?;
-    Ok(Announcement { work: false, sending, agents: agents.into_iter().collect() })
+    Ok(Announcement { work: has_timers, sending, agents: agents.into_iter().collect() })
 }
 
-fn delivery(event: &NewEvent, webhook: &str, inbox_seq: Option<u64>, challenge: bool) -> Value {
-    let id = new_identifier("dlv", event.occurred_at, u128::from_le_bytes(entropy()));
-    json!([event.id, id, webhook, inbox_seq, u8::from(challenge)])
+impl<'a> Incoming<'a> {
+    fn new(event: &'a NewEvent, agents: Vec<String>) -> Self {
+        let (id, event_type) = (&event.id, &event.event_type);
+        Self { id, event_type, occurred_at: event.occurred_at, agents }
+    }
+
+    /// Returns the row of a delivery of the event to a webhook.
+    fn delivery(&self, webhook: &str, inbox_seq: Option<u64>, challenge: bool) -> Value {
+        let id = new_identifier("dlv", self.occurred_at, u128::from_le_bytes(entropy()));
+        json!([self.id, id, webhook, inbox_seq, u8::from(challenge)])
+    }
 }
 
 /// Runs the outbox commands of the calls, in their order.
@@ -123,6 +153,11 @@ pub(crate) async fn run_commands(
                 announcement.sending = true;
                 (&statements.redeliver, json!([delivery_id, signed(at.as_millis())]))
             }
+            OutboxCommand::ReconsiderHeld { owner_id } => {
+                (&statements.reconsider_held, json!([owner_id]))
+            }
+            // Held events are delivered with the new ones.
+            OutboxCommand::Release(_) => continue,
             OutboxCommand::Count(count) => {
                 let (first, step) = (signed(count.after(0)), signed(count.step));
                 let expires_at = signed(count.expires_at.as_millis());

@@ -3,6 +3,7 @@
 mod apply;
 mod committer;
 mod fan_out;
+mod holding;
 mod quotas;
 mod rates;
 mod read_only;

@@ -25,6 +25,9 @@ pub(crate) const REVISION: i64 = 0;
 pub(crate) const HOLDER: i64 = 1;
 pub(crate) const FENCE: i64 = 2;
 
+/// The maximum number of rows of `Statements::due_held`.
+pub(crate) const HELD_AT_ONCE: usize = 500;
+
 #[derive(Debug)]
 pub(crate) struct Statements {
     pub(crate) documents: SqlStr,
@@ -69,6 +72,14 @@ pub(crate) struct Statements {
     pub(crate) drop_deliveries_of: SqlStr,
     pub(crate) erasures: SqlStr,
     pub(crate) add_counts: SqlStr,
+    pub(crate) counts: SqlStr,
+    pub(crate) put_counts: SqlStr,
+    pub(crate) due_held: SqlStr,
+    pub(crate) next_held: SqlStr,
+    pub(crate) reconsider_held: SqlStr,
+    pub(crate) put_held: SqlStr,
+    pub(crate) drop_held: SqlStr,
+    pub(crate) advance_timers: SqlStr,
 }
 
 impl Statements {
@@ -323,6 +334,50 @@ impl Statements {
                  value = CASE WHEN counters.value > excluded.value - excluded.step
                      THEN counters.value + excluded.step ELSE excluded.value END,
                  step = excluded.step, expires_at = excluded.expires_at",
+            ),
+            counts: find("t.name, t.value, t.expires_at", "counters", &[("name", TEXT)], ""),
+            put_counts: add(
+                "counters",
+                "name, value, step, expires_at",
+                &[TEXT, NUMBER, NUMBER, NUMBER],
+                "ON CONFLICT (name) DO UPDATE SET
+                 value = excluded.value, step = excluded.step, expires_at = excluded.expires_at",
+            ),
+            due_held: sql(format!(
+                "SELECT t.event_seq, v.id, v.event_type, v.subject, v.data, v.audience, v.audience_id, v.occurred_at, t.due_at
+                 FROM {rows} JOIN held_events t ON t.owner_id = {} AND t.due_at <= {} AND t.summarized = 0
+                 JOIN events v ON v.seq = t.event_seq
+                 ORDER BY t.event_seq LIMIT {HELD_AT_ONCE}",
+                backend.parameter(0, TEXT),
+                backend.parameter(1, NUMBER)
+            )),
+            next_held: find(
+                "t.owner_id, MIN(t.due_at)",
+                "held_events",
+                &[("owner_id", TEXT)],
+                "GROUP BY t.owner_id",
+            ),
+            reconsider_held: sql(format!(
+                "UPDATE held_events SET due_at = 0
+                 WHERE summarized = 0 AND owner_id IN (SELECT {} FROM {rows})",
+                backend.parameter(0, TEXT)
+            )),
+            put_held: sql(format!(
+                "INSERT INTO held_events (owner_id, event_seq, due_at, summarized)
+                 SELECT {}, t.seq, {}, {} FROM {rows} JOIN events t ON t.id = {} WHERE true
+                 ON CONFLICT (owner_id, event_seq) DO UPDATE SET due_at = excluded.due_at",
+                backend.parameter(0, TEXT),
+                backend.parameter(2, NUMBER),
+                backend.parameter(3, NUMBER),
+                backend.parameter(1, TEXT)
+            )),
+            drop_held: drop("held_events", "owner_id, event_seq", &[TEXT, NUMBER]),
+            // A timer that is due later becomes due earlier; one that is due earlier stays as it is.
+            advance_timers: add(
+                "timers",
+                "capability, name, test_mode, setting, action, input, at, due_at, attempts",
+                &[TEXT, TEXT, NUMBER, TEXT, TEXT, TEXT, NUMBER, NUMBER, NUMBER],
+                "ON CONFLICT (capability, name, test_mode) DO UPDATE SET setting = excluded.setting, at = excluded.at, due_at = excluded.due_at, attempts = 0, last_error = NULL WHERE excluded.at < timers.at",
             ),
             drop_webhooks: drop("webhooks", "id", &[TEXT]),
             drop_webhook_deliveries: drop("webhook_deliveries", "webhook_id", &[TEXT]),

@@ -10,6 +10,7 @@ mod counters;
 mod dead_letters;
 mod due_work;
 mod generations;
+mod held;
 mod idempotency;
 mod inbox;
 mod operators;
@@ -32,6 +33,7 @@ pub use catalog::{CatalogState, ServedCapability};
 pub use dead_letters::DeadLetter;
 pub use due_work::{DueWork, MAX_ATTEMPTS};
 pub use generations::{Generation, Migrated, OldDocument, Outdated};
+pub use held::HeldEvent;
 pub use inbox::{Gap, InboxEntry};
 pub use operators::OperatorRecord;
 pub use people::{

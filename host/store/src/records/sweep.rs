@@ -20,7 +20,7 @@ const CHUNK: u64 = 1_000;
 
 impl Store {
     /// Deletes expired answers and counters; rates of which everything is left; deliveries to webhooks and
-    /// entries of inboxes older than `event_days`, and
+    /// entries of inboxes and held events older than `event_days`, and
     /// events of this age that have no delivery to a capability left; audit rows older than `audit_days`; old
     /// tombstones; and replaced generations of collections.
     pub async fn sweep(
@@ -41,11 +41,18 @@ impl Store {
                 before(event_days),
             ),
             (
+                "held_events",
+                "owner_id, event_seq",
+                "event_seq IN (SELECT seq FROM events WHERE occurred_at <= $1)",
+                before(event_days),
+            ),
+            (
                 "events",
                 "seq",
                 "occurred_at <= $1
                  AND NOT EXISTS (SELECT 1 FROM deliveries WHERE deliveries.event_seq = events.seq)
-                 AND NOT EXISTS (SELECT 1 FROM inbox WHERE inbox.event_seq = events.seq)",
+                 AND NOT EXISTS (SELECT 1 FROM inbox WHERE inbox.event_seq = events.seq)
+                 AND NOT EXISTS (SELECT 1 FROM held_events WHERE held_events.event_seq = events.seq)",
                 before(event_days),
             ),
             ("audit", "seq", "at <= $1", before(audit_days)),

@@ -62,6 +62,7 @@ pub(super) struct Effects {
 impl imports::Host for State {}
 impl imports::Identity for State {}
 impl imports::Inbox for State {}
+impl imports::Delivery for State {}
 impl imports::Moderation for State {}
 impl imports::Sms for State {}
 

@@ -44,6 +44,9 @@ pub struct PersonalEvent {
     pub event_type: String,
     pub data: Value,
     pub occurred_at: Timestamp,
+    /// Until when the person's delivery rules hold the event, if they do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_until: Option<Timestamp>,
 }
 
 /// A webhook of one of a person's agents.
@@ -198,14 +201,16 @@ impl Export<'_> {
     }
 
     async fn send_events(&self, person: &str, earlier: &[String]) -> SendResult {
-        type Event = (i64, String, String, Option<String>, String, String, i64);
+        type Event = (i64, String, String, Option<String>, String, String, i64, Option<i64>);
         let mut after = -1;
         loop {
             let search = self.store.search().await?;
             let rows: Vec<Event> = read!(self.store.inner.backend, |pool| {
                 sqlx::query_as(
                     "SELECT CAST(seq AS BIGINT), id, event_type, audience_id, subject, data,
-                     occurred_at FROM events
+                     occurred_at, (SELECT max(h.due_at) FROM held_events h
+                                   WHERE h.event_seq = events.seq AND h.owner_id = $2)
+                     FROM events
                      WHERE seq > $1 AND (audience_id = $2 OR subject LIKE $3 OR data LIKE $3)
                      ORDER BY seq LIMIT $4",
                 )
@@ -219,7 +224,7 @@ impl Export<'_> {
             drop(search);
             let Some((last, ..)) = rows.last() else { return Ok(Ok(())) };
             after = *last;
-            for (_, id, event_type, audience, subject, data, at) in rows {
+            for (_, id, event_type, audience, subject, data, at, held_until) in rows {
                 if contains_any(
                     earlier,
                     &[audience.as_deref().unwrap_or_default(), &subject, &data],
@@ -231,6 +236,7 @@ impl Export<'_> {
                     event_type,
                     data: serde_json::from_str(&data).unwrap_or_default(),
                     occurred_at: Timestamp::from_millis(unsigned(at)),
+                    held_until: held_until.map(|at| Timestamp::from_millis(unsigned(at))),
                 };
                 send!(self, PersonalItem::Event(event));
             }
