@@ -24,6 +24,7 @@ mod cases {
     mod agent_listings_search;
     mod agent_listings_without_agent;
     mod ages;
+    mod applications;
     mod audit_log;
     mod auth_rows;
     mod author;

@@ -9,6 +9,8 @@ import { term } from "./words.ts";
 const CARRIED: Record<string, string> = {
   target_id: "which organisation this is about",
   role_id: "which role this is about",
+  person_id: "which person this is about",
+  signal_id: "which signal this is about",
   intent: "what you mean to do",
   phone: "your phone number",
   email: "your e-mail address",

@@ -1,8 +1,15 @@
 //! From a record of the map to a draft in the capability API.
 
-use crate::harness::{
-    Agent, Host, Options, Reply,
-    feeds::{city, edition, publish},
+use crate::{
+    cases::{
+        owner_verification::{Company, PROOF, challenge_text, check_and_wait, start_action},
+        signal_verification::{ADA, BEN, person},
+        social_org::wait_for_event,
+    },
+    harness::{
+        Agent, Host, Options, Reply,
+        feeds::{city, edition, publish},
+    },
 };
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use hmac::{Hmac, Mac as _};
@@ -13,9 +20,13 @@ use scraper::{Html, Selector};
 use serde_json::{Value, json};
 use sha2::Sha256;
 
-const CAPABILITIES: [&str; 10] = [
+const CAPABILITIES: [&str; 14] = [
     "handoff_resolve",
     "agent_listings",
+    "applications",
+    "conversations",
+    "owner_verification",
+    "pairings",
     "listing_taxonomy",
     "owners",
     "social_permissions",
@@ -79,7 +90,7 @@ fn text(page: &Reply) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_role_becomes_a_draft_that_a_person_has_claimed() {
+async fn a_role_becomes_an_application_of_a_person_who_has_claimed_the_agent() {
     let host = host().await;
     let nobody = host.test_agent().await;
     let (contract, role) = contract("apply_to_role");
@@ -89,11 +100,7 @@ async fn a_role_becomes_a_draft_that_a_person_has_claimed() {
     let token = result["token"].as_str().unwrap();
     assert_eq!(result["url"], format!("{}/handoff/{token}", host.url));
     assert_eq!(result["consent_text"], contract["consent_text"]);
-    let title = format!("Candidate for {}", role["title"].as_str().unwrap());
-    assert_eq!(
-        result["draft"]["input"]["title"],
-        json!(title.chars().take(120).collect::<String>())
-    );
+    assert_eq!(result["draft"]["input"], json!({ "action": "apply", "role_id": role["id"] }));
 
     // The token contains ids, an instant and a number, but nothing about a person.
     let payload = URL_SAFE_NO_PAD.decode(token.split('.').next().unwrap()).unwrap();
@@ -121,14 +128,14 @@ async fn a_role_becomes_a_draft_that_a_person_has_claimed() {
 
     // The next step of the answer, with the fields that only the person can give.
     let next = &redeemed.body["next"];
-    assert_eq!(next["missing"], json!(["description", "attributes"]));
+    assert_eq!(next["missing"], json!(["profile"]));
     let mut body = next["input"].clone();
-    body["description"] = json!("Ten years of building robots.");
-    body["attributes"] = json!({ "employment_types": ["FULL_TIME"] });
-    let listing = nobody.result(next["capability"].as_str().unwrap(), body).await;
+    body["profile"] = json!({ "headline": "Engineer", "skills": ["Rust"] });
+    let sent = nobody.result(next["capability"].as_str().unwrap(), body).await;
+    assert_eq!((&sent["state"], &sent["role_id"]), (&json!("waiting"), &role["id"]));
     assert_eq!(
-        (&listing["state"], &listing["title"]),
-        (&json!("draft"), &previewed["draft"]["input"]["title"])
+        (&sent["target_id"], &sent["recipient_unclaimed"]),
+        (&role["target_id"], &json!(true))
     );
 }
 
@@ -252,7 +259,7 @@ async fn the_page_of_an_address_shows_the_draft_and_changes_nothing() {
         for part in ["title", "consent_text"] {
             assert!(text.contains(result[part].as_str().unwrap()), "{part}: {text}");
         }
-        assert!(text.contains(result["draft"]["input"]["title"].as_str().unwrap()), "{text}");
+        assert!(text.contains(result["draft"]["input"]["target_id"].as_str().unwrap()), "{text}");
         assert!(text.contains("svc.phone-binding") && text.contains("redeem"), "{text}");
     }
     let read = host.get(&format!("/handoff/{token}")).await;
@@ -283,4 +290,106 @@ async fn an_address_stays_valid_after_the_next_publication_and_says_so() {
     publish(&folder, &edition("two"), 22);
     host.wait_for_feeds("the next feeds", |status| status["in_force"] != before["in_force"]).await;
     assert_eq!(agent.result("handoff_resolve", preview).await["published_since"], true);
+}
+
+/// Follows a handoff from a record to its end, in at most three calls: resolve, redeem, and the call
+/// itself. Of contracts without a claim, `resolve` names the call already.
+async fn follow(agent: &Agent<'_>, intent: &str, record_id: &str, fields: Value) -> Reply {
+    let contracts = items("hi-handoff-manifest.json", "items");
+    let contract = contracts.iter().find(|contract| contract["intent"] == intent).unwrap();
+    let resolve =
+        json!({ "action": "resolve", "handoff_id": contract["id"], "record_id": record_id });
+    let resolved = agent.call("handoff_resolve", resolve).await;
+    assert_eq!(resolved.status, 200, "{intent}: {}", resolved.text);
+    let call = async |next: &Value, fields: &Value| {
+        let mut body = next["input"].clone();
+        body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        agent.call(next["capability"].as_str().unwrap(), body).await
+    };
+    let mut reply = call(&resolved.body["next"], &json!({})).await;
+    if contract["requires"]["claimed"] == true {
+        assert_eq!(reply.status, 200, "{intent}: {}", reply.text);
+        let next = reply.body["next"].clone();
+        let missing = contract["missing"].as_array().unwrap().iter();
+        assert!(missing.clone().all(|name| fields.get(name.as_str().unwrap()).is_some()));
+        reply = call(&next, &fields).await;
+    }
+    reply
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_of_the_nine_handoffs_ends_where_it_says_within_three_calls() {
+    let mut company = Company::new().await;
+    let names = [&CAPABILITIES[..], &["reports", "signal_verification"]].concat();
+    let options = company.options_of(&names, "reachable_networks = [\"127.0.0.0/8\"]");
+    let host = Host::start(options).await;
+    let ((ada, _), (ben, _)) = (person(&host, ADA).await, person(&host, BEN).await);
+
+    // Ben speaks for a company with an open role and a listed founder, and for an investor.
+    let (roles, people) = (items("sf-job-roles.json", "items"), items("sf-people.json", "items"));
+    let of = |role: &Value| people.iter().find(|person| person["target_id"] == role["target_id"]);
+    let (role, founder) = roles.iter().find_map(|role| Some((role, of(role)?))).unwrap();
+    let signals = items("live-signal-feed.json", "items");
+    let investor = |signal: &Value| {
+        let investors = signal["funding"]["investors"].as_array()?.iter();
+        let ids = investors.filter_map(|investor| investor["target_id"].as_str());
+        ids.map(str::to_owned).next()
+    };
+    let (signal, fund) =
+        signals.iter().find_map(|signal| Some((signal, investor(signal)?))).unwrap();
+    let target = role["target_id"].as_str().unwrap();
+    for target_id in [target, &fund] {
+        company.switch_target(target_id);
+        let begun = ben.agent.result(PROOF, start_action(target_id, "dns_txt")).await;
+        company.set_record(&[challenge_text(&begun)]);
+        assert_eq!(check_and_wait(&ben.agent, &begun).await["state"], "verified");
+    }
+
+    let message = || json!({ "message": "Shall we talk about robots?" });
+    let text = |record: &Value| record["id"].as_str().unwrap().to_owned();
+    for (intent, record_id, fields, about) in [
+        (
+            "apply_to_role",
+            text(role),
+            json!({ "profile": { "headline": "Engineer" } }),
+            ("role_id", text(role)),
+        ),
+        ("contact_company", target.to_owned(), message(), ("target_id", target.to_owned())),
+        ("meet_founder", text(founder), message(), ("person_id", text(founder))),
+        ("offer_service", target.to_owned(), message(), ("target_id", target.to_owned())),
+        ("pitch_investor", text(signal), message(), ("target_id", fund.clone())),
+    ] {
+        let sent = follow(&ada.agent, intent, &record_id, fields).await;
+        assert_eq!(sent.status, 200, "{intent}: {}", sent.text);
+        assert_eq!(sent.body["result"]["recipient_unclaimed"], false, "{intent}");
+        let event = wait_for_event(&ben, "application.received").await;
+        assert_eq!(event["data"]["application_id"], sent.body["result"]["application_id"]);
+        assert_eq!(event["data"][about.0], about.1, "{intent}: {event:#}");
+    }
+
+    let url = "https://paper.example/hiring";
+    for (intent, record_id, fields, expected) in [
+        ("claim_target", target.to_owned(), json!({}), ("state", "challenge_issued")),
+        (
+            "correct_data",
+            target.to_owned(),
+            json!({ "text": "The name is another." }),
+            ("state", "open"),
+        ),
+        (
+            "verify_signal",
+            text(signal),
+            json!({ "url": url, "kind": "supports" }),
+            ("state", "submitted"),
+        ),
+    ] {
+        let reply = follow(&ada.agent, intent, &record_id, fields).await;
+        assert_eq!(reply.status, 200, "{intent}: {}", reply.text);
+        assert_eq!(reply.body["result"][expected.0], expected.1, "{intent}: {}", reply.text);
+    }
+    // Nobody needs a claim to search.
+    let stranger = host.agent().await;
+    let found = follow(&stranger, "find_similar_people", &text(founder), json!({})).await;
+    assert_eq!(found.status, 200, "{}", found.text);
+    assert!(found.body["result"]["items"].is_array());
 }

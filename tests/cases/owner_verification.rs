@@ -79,6 +79,11 @@ impl Company {
 
     /// Options of a host that can reach these servers.
     pub fn options(&self, more: &str) -> Options {
+        self.options_of(&NAMES, more)
+    }
+
+    /// Options of a host with these components that can reach these servers.
+    pub fn options_of(&self, names: &[&str], more: &str) -> Options {
         let lookups = format!(
             "[lookups]\ndns_servers = [\"127.0.0.1:{}\"]\nhttps_port = {}\n",
             self.dns.port, self.server.port
@@ -86,7 +91,7 @@ impl Company {
         // The time limit of calls is long, because the machine may be busy.
         let lookups = format!("{lookups}\n[limits]\ncall_wall_time_ms = 20000\n");
         let feeds = format!("feeds_dir = {:?}\n{more}", city().join("feeds"));
-        Options::with(&NAMES)
+        Options::with(names)
             .configuration(&lookups)
             .add_configuration(&feeds)
             .trusting(&self.server.certificate)

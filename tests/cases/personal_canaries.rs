@@ -23,14 +23,16 @@ use crate::{
 use rand::RngExt as _;
 use serde_json::{Value, json};
 
-const CAPABILITIES: [&str; 18] = [
+const CAPABILITIES: [&str; 20] = [
     "agent_credits",
     "agent_listings",
+    "applications",
     "calendar",
     "content_render",
     "conversations",
     "listing_taxonomy",
     "matching_sessions",
+    "owner_verification",
     "owners",
     "pairings",
     "reports",
@@ -296,6 +298,11 @@ async fn leave_private_data(ada: &Person<'_>, bo: &Person<'_>, canaries: &mut Ca
     bo.call_reports_ok("create", report).await;
 
     let (signal, target) = signals::signal("hiring", "lead");
+    let enquiry = json!({
+        "action": "enquire", "purpose": "contact", "target_id": target,
+        "message": canaries.plant("message of an enquiry"),
+    });
+    call("applications", enquiry).await;
     let mut evidence = signals::submission(&signal, "https://paper.example/");
     evidence["note"] = json!(canaries.plant("note of evidence"));
     call(signals::SIGNALS, evidence).await;

@@ -44,7 +44,8 @@ const NAMED: [&str; 17] = [
     "svc.phone-binding",
 ];
 /// The other shipped capabilities.
-const MORE: [&str; 11] = [
+const MORE: [&str; 12] = [
+    "applications",
     "data_rights",
     "handoff_resolve",
     "map_search",

@@ -12,7 +12,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 async fn host() -> Host {
     let mut names = matching::CAPABILITIES.to_vec();
-    names.extend(["calendar", "data_rights", "saved_searches", "thread_meetings"]);
+    names.extend(["applications", "calendar", "data_rights", "saved_searches", "thread_meetings"]);
     // The tests make many calls, and none of them is about the time limit.
     Host::start(Options::with(&names).configuration("[limits]\ncall_wall_time_ms = 30000\n")).await
 }
@@ -76,12 +76,16 @@ async fn the_story_runs_in_typescript() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_demonstration_fills_a_host() {
     let host = host().await;
-    let output = run(crate::harness::binary(), &["demo", "--pairs", "4", "--url"], &host.url).await;
+    let output = run(crate::harness::binary(), &["demo", "--pairs", "6", "--url"], &host.url).await;
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
-    for came in
-        ["matched, talked", "connected after a question", "open proposal", "declined proposal"]
-    {
+    for came in [
+        "matched, talked",
+        "connected after a question",
+        "open proposal",
+        "after an application",
+        "declined proposal",
+    ] {
         assert!(text.contains(came), "{came}: {text}");
     }
     let token = text.split("PORTOLAN_TOKEN=").nth(1).unwrap().split_whitespace().next().unwrap();

@@ -47,8 +47,9 @@ pub fn join(
 ) -> Result<Joined, toml::de::Error> {
     let (town, knowledge) = (Town::new(state), &state.knowledge);
     let handoffs = handoffs(roads, now)?;
-    let open = roles::roles(sources, state, &town, now);
-    let founders = people::people(sources, state, &town, now);
+    let open = roles::roles(sources, state, &town, (&from_records(&handoffs, &["role"]), now));
+    let founders =
+        people::people(sources, state, &town, (&from_records(&handoffs, &["person"]), now));
     let heard = hearing::heard(sources, state, &town, now);
     let context = signals::Context {
         town: &town,

@@ -19,11 +19,12 @@ pub(super) struct Founders {
     pub(super) accelerators: BTreeMap<String, (Accelerator, Source)>,
 }
 
+/// Makes the people, each with these handoffs.
 pub(super) fn people(
     sources: &Sources,
     state: &State,
     town: &Town<'_>,
-    now: Timestamp,
+    (handoff_ids, now): (&[String], Timestamp),
 ) -> Founders {
     let mut founders = Founders { people: Vec::new(), accelerators: BTreeMap::new() };
     for directory in &sources.directory {
@@ -41,7 +42,9 @@ pub(super) fn people(
                 .or_insert((accelerator, source.clone()));
             let may_be = |founder: &&Founder| !sources.not_listed.contains(&founder.full_name);
             founders.people.extend(company.founders.iter().filter(may_be).map(|founder| {
-                person(founder, directory, company, place, (&source, &sources.opt_out_url, now))
+                let made = (&source, sources.opt_out_url.as_str(), now);
+                let person = person(founder, directory, company, place, made);
+                Person { handoff_ids: handoff_ids.to_vec(), ..person }
             }));
         }
     }
@@ -104,6 +107,7 @@ fn person(
         expertise: company.tags.clone(),
         public_figure_basis: BASIS.to_owned(),
         opt_out_url: opt_out_url.to_owned(),
+        handoff_ids: Vec::new(),
         sources: vec![source.clone()],
         first_seen_at: now,
         updated_at: now,

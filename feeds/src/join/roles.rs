@@ -22,7 +22,13 @@ pub(super) struct Open {
     pub(super) read_at: BTreeMap<String, Timestamp>,
 }
 
-pub(super) fn roles(sources: &Sources, state: &State, town: &Town<'_>, now: Timestamp) -> Open {
+/// Makes the roles, each with these handoffs.
+pub(super) fn roles(
+    sources: &Sources,
+    state: &State,
+    town: &Town<'_>,
+    (handoff_ids, now): (&[String], Timestamp),
+) -> Open {
     let mut open = Open { roles: Vec::new(), read_at: BTreeMap::new() };
     for board in &sources.board {
         let kept = state.sources.get(&board.id());
@@ -32,7 +38,7 @@ pub(super) fn roles(sources: &Sources, state: &State, town: &Town<'_>, now: Time
         };
         let latest = open.read_at.entry(place.target_id.clone()).or_insert(read_at);
         *latest = (*latest).max(read_at);
-        let at = Reading { read_at, failing: kept.failing.is_some(), now };
+        let at = Reading { read_at, failing: kept.failing.is_some(), handoff_ids, now };
         open.roles.extend(held.iter().map(|held| role(board, place, held, &at)));
     }
     // The newest first.
@@ -42,13 +48,15 @@ pub(super) fn roles(sources: &Sources, state: &State, town: &Town<'_>, now: Time
 }
 
 /// The last reading of a board.
-struct Reading {
+struct Reading<'h> {
     read_at: Timestamp,
     failing: bool,
+    /// The handoffs of every role.
+    handoff_ids: &'h [String],
     now: Timestamp,
 }
 
-fn role(board: &BoardSource, place: &Place<'_>, held: &Held, at: &Reading) -> Role {
+fn role(board: &BoardSource, place: &Place<'_>, held: &Held, at: &Reading<'_>) -> Role {
     let posting = &held.posting;
     let board_id = board.id();
     let function = work::function(&posting.title);
@@ -89,6 +97,7 @@ fn role(board: &BoardSource, place: &Place<'_>, held: &Held, at: &Reading) -> Ro
         source_url: posting.source_url.clone(),
         maturity: if seen { RoleMaturity::Verified } else { RoleMaturity::Stale },
         schema_org: schema_org(posting, place),
+        handoff_ids: at.handoff_ids.to_vec(),
         sources: vec![source],
         first_seen_at: at.now,
         updated_at: at.now,

@@ -31,6 +31,7 @@ pub(super) struct Context<'a> {
     pub(super) open: &'a Open,
     pub(super) knowledge: &'a Knowledge,
     pub(super) handoff_ids: &'a [String],
+    /// The handoffs of signals whose investor is on the map.
     pub(super) funding_handoff_ids: &'a [String],
     pub(super) now: Timestamp,
 }
@@ -287,9 +288,10 @@ fn update(signal: &mut Signal, context: &Context<'_>) {
     signal.maturity = state.unwrap_or(Maturity::Unsourced);
     signal.label = signal.maturity.label().to_owned();
     signal.confidence = signal.maturity.confidence();
-    let handoff_ids = match signal.kind {
-        SignalKind::Funding => context.funding_handoff_ids,
-        SignalKind::Hiring => context.handoff_ids,
+    let mut investors = signal.funding.iter().flat_map(|funding| &funding.investors);
+    let handoff_ids = match investors.any(|investor| investor.target_id.is_some()) {
+        true => context.funding_handoff_ids,
+        false => context.handoff_ids,
     };
     signal.handoff_ids = handoff_ids.to_vec();
     if let Some(hiring) = &mut signal.hiring {

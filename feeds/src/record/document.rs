@@ -104,7 +104,7 @@ pub const FEEDS: [Feed; 8] = [
         tag: "entities",
         records: "items",
         maturity_policy: "Verified: on the board when it was last read. Stale: not seen since.",
-        joins: &[("target_id", "targets")],
+        joins: &[("target_id", "targets"), ("handoff_ids", "handoffs")],
     },
     Feed {
         id: "people",
@@ -116,7 +116,11 @@ pub const FEEDS: [Feed; 8] = [
         tag: "entities",
         records: "items",
         maturity_policy: NO_POLICY,
-        joins: &[("target_id", "targets"), ("affiliations.target_id", "targets")],
+        joins: &[
+            ("target_id", "targets"),
+            ("affiliations.target_id", "targets"),
+            ("handoff_ids", "handoffs"),
+        ],
     },
     Feed {
         id: "social",

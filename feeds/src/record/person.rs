@@ -29,6 +29,7 @@ pub struct Person {
     pub public_figure_basis: String,
     /// The page on which a person can ask not to be listed.
     pub opt_out_url: String,
+    pub handoff_ids: Vec<String>,
     pub sources: Vec<Source>,
     pub first_seen_at: Timestamp,
     pub updated_at: Timestamp,

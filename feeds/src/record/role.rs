@@ -48,6 +48,7 @@ pub struct Role {
     pub maturity: RoleMaturity,
     /// The role as a schema.org JobPosting.
     pub schema_org: Value,
+    pub handoff_ids: Vec<String>,
     pub sources: Vec<Source>,
     pub first_seen_at: Timestamp,
     pub updated_at: Timestamp,

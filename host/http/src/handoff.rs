@@ -36,9 +36,16 @@ const PRIVATE_HEADERS: [(header::HeaderName, &str); 3] = [
 struct HandoffPreview {
     title: String,
     draft: Draft,
+    requires: Requires,
     consent_text: String,
     never_carries: Vec<String>,
     expires_at: String,
+}
+
+#[derive(Deserialize)]
+struct Requires {
+    /// Whether the agent must be claimed.
+    claimed: bool,
 }
 
 #[derive(Deserialize)]
@@ -54,6 +61,7 @@ struct Handoff {
     preview: HandoffPreview,
     /// Field and value, as text.
     fields: Vec<(String, String)>,
+    /// The call that returns the draft: it redeems the handoff, or shows it if no claim is required.
     redeem: String,
     /// The capability with which the agent redeems the handoff, and the one that verifies phone
     /// numbers.
@@ -137,9 +145,10 @@ impl Handoff {
             other => other.to_string(),
         };
         let fields = preview.draft.input.iter().map(|(name, value)| (name.clone(), text(value)));
+        let action = if preview.requires.claimed { "redeem" } else { PREVIEW_ACTION };
         Self {
             fields: fields.collect(),
-            redeem: json!({ "action": "redeem", "token": token }).to_string(),
+            redeem: json!({ "action": action, "token": token }).to_string(),
             handoffs: assigned(Role::Handoffs),
             phone_verification: assigned(Role::PhoneVerification),
             preview,

@@ -36,8 +36,17 @@ const PROPOSAL: PriceItem = PriceItem {
     refund: REFUNDED,
 };
 
+const APPLICATION: PriceItem = PriceItem {
+    capability: "applications",
+    action: "apply",
+    why: "An application takes somebody's attention.",
+    refund: "Held when it is sent. Refunded when it is shortlisted, invited, offered or withdrawn, \
+        or expires; spent when it is rejected.",
+    ..PROPOSAL
+};
+
 /// Every price. The general price of an action comes before those of categories.
-pub(crate) const PRICES: [PriceItem; 2] = [
+pub(crate) const PRICES: [PriceItem; 4] = [
     PROPOSAL,
     PriceItem {
         category: Some("social.date"),
@@ -45,6 +54,8 @@ pub(crate) const PRICES: [PriceItem; 2] = [
         why: "A proposal in this category takes more of somebody's attention.",
         ..PROPOSAL
     },
+    APPLICATION,
+    PriceItem { action: "enquire", why: "An enquiry takes somebody's attention.", ..APPLICATION },
 ];
 
 /// Returns the credits that a top-up would give now.

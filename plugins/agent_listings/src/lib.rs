@@ -220,7 +220,7 @@ impl AgentListings {
     }
 
     /// Get listings in any state, for another capability.
-    #[action(access = internal, callers = ["matching_sessions", "pairings", "reports"], idempotent)]
+    #[action(access = internal, callers = ["applications", "matching_sessions", "pairings", "reports"], idempotent)]
     fn profiles(_call: &Call, input: ProfilesQuery) -> Result<Profiles, ListingsError> {
         matching::profiles(&input)
     }

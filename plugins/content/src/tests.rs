@@ -9,7 +9,7 @@ const PUBLISHED: &[(&str, u32, &str)] = &[
     ("about", 2, "13164e6f21cf8855"),
     ("getting-started", 1, "5082fc8f654121ba"),
     ("claiming", 3, "efb5893279e105b0"),
-    ("searching", 4, "f8e96cf81fa5a019"),
+    ("searching", 5, "41341e080bcaa17a"),
     ("publishing-a-listing", 3, "cbaf220e40b992b1"),
     ("matching", 3, "1a0407e017a37f90"),
     ("proposing-and-replying", 3, "39d1fbc7a24c8a5a"),
@@ -140,7 +140,7 @@ fn capabilities_are_called_by_their_names() {
 }
 
 const CAPABILITIES: &str = "\
-    agent_credits agent_listings approvals availability_finder calendar content_get \
+    agent_credits agent_listings applications approvals availability_finder calendar content_get \
     content_render conversations data_rights faq_get faq_search handoff_resolve intros \
     listing_taxonomy map_search matching_sessions owner_verification owners pairings reports \
     saved_searches signal_verification social_org social_permissions social_relationships \

@@ -238,7 +238,7 @@ impl Conversations {
     }
 
     /// Open a conversation for a pairing, or return the existing one.
-    #[action(access = internal, callers = ["pairings"], idempotent)]
+    #[action(access = internal, callers = ["applications", "pairings"], idempotent)]
     fn open(call: &Call, input: Open) -> Result<Opened, ConversationError> {
         threads::open(call, input)
     }
@@ -256,7 +256,7 @@ impl Conversations {
     }
 
     /// Close a conversation when its subject ends.
-    #[action(access = internal, callers = ["pairings"], idempotent, emits = [CLOSED])]
+    #[action(access = internal, callers = ["applications", "pairings"], idempotent, emits = [CLOSED])]
     fn end(call: &Call, input: End) -> Result<(), ConversationError> {
         threads::end(call, &input)
     }
@@ -286,7 +286,7 @@ impl Conversations {
     }
 
     /// Allow contact data in messages of people who have exchanged it.
-    #[action(access = internal, idempotent, on = "pairing.contact_exchanged")]
+    #[action(access = internal, idempotent, on = "application.contact_exchanged", on = "pairing.contact_exchanged")]
     fn on_contact_exchanged(
         _call: &Call,
         event: Happened<Exchanged>,

@@ -13,7 +13,7 @@ pub(crate) struct ThreadView {
     pub(crate) state: ThreadState,
     pub(crate) version: u64,
     pub(crate) allowed_actions: Vec<&'static str>,
-    /// The pairing that connected these people.
+    /// The pairing (`pair_…`) or the application (`app_…`) that connected these people.
     pub(crate) pairing_id: String,
     /// The category, as a code of `listing_taxonomy`.
     pub(crate) category: Option<String>,

@@ -1,7 +1,6 @@
 //! The records of a page as they are answered.
 
 use crate::{
-    handoffs::Beginnings,
     inputs::Mode,
     organisations::{self, Organisations},
     records::*,
@@ -15,7 +14,6 @@ use std::collections::BTreeMap;
 struct Shown<'o> {
     host: String,
     names: BTreeMap<String, TargetName>,
-    beginnings: Beginnings,
     organisations: Option<&'o Organisations>,
     mode: Option<Mode>,
 }
@@ -26,16 +24,10 @@ pub(crate) fn items(
     organisations: Option<&Organisations>,
     mode: Option<Mode>,
 ) -> Result<Vec<Item>, HostError> {
-    let has_beginnings =
-        |entry: &Entry| matches!(entry.content, Content::Role(_) | Content::Person(_));
-    let beginnings = match entries.iter().any(has_beginnings) {
-        true => Beginnings::load()?,
-        false => Beginnings::default(),
-    };
     let ids = entries.iter().flat_map(|entry| entry.content.target_ids()).map(String::as_str);
     let names = organisations::names(ids)?;
     let host = platform::about().public_url;
-    let shown = Shown { host, names, beginnings, organisations, mode };
+    let shown = Shown { host, names, organisations, mode };
     Ok(entries.into_iter().map(|entry| shown.item(entry)).collect())
 }
 
@@ -85,7 +77,7 @@ impl Shown<'_> {
         Item {
             record_type: RecordType::Role,
             organisation: Some(self.name(&role.target_id)),
-            handoff_ids: self.beginnings.at("roles"),
+            handoff_ids: role.handoff_ids,
             updated_at: role.updated_at,
             role: Some(view!(move role => RoleDetails {
                 department, function, seniority, employment_type, date_posted, apply_url, maturity;
@@ -101,7 +93,7 @@ impl Shown<'_> {
         Item {
             record_type: RecordType::Person,
             organisation: Some(self.name(&person.target_id)),
-            handoff_ids: self.beginnings.at("people"),
+            handoff_ids: person.handoff_ids,
             updated_at: person.updated_at,
             person: Some(view!(move person => PersonDetails {
                 title, role_kind, public_bio, expertise, public_figure_basis, opt_out_url;

@@ -200,6 +200,7 @@ mod tests {
             expertise: Vec::new(),
             public_figure_basis: String::new(),
             opt_out_url: String::new(),
+            handoff_ids: Vec::new(),
             updated_at: String::new(),
         };
         Entry { id: id.into(), relevance, distance_m: None, content: Content::Person(person) }

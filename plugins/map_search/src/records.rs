@@ -245,6 +245,8 @@ pub(crate) struct Role {
     pub(crate) date_posted: Option<String>,
     pub(crate) apply_url: String,
     pub(crate) maturity: String,
+    #[serde(default)]
+    pub(crate) handoff_ids: Vec<String>,
     pub(crate) updated_at: String,
 }
 
@@ -274,6 +276,8 @@ pub(crate) struct Person {
     pub(crate) expertise: Vec<String>,
     pub(crate) public_figure_basis: String,
     pub(crate) opt_out_url: String,
+    #[serde(default)]
+    pub(crate) handoff_ids: Vec<String>,
     pub(crate) updated_at: String,
 }
 

@@ -49,7 +49,6 @@ const EVENTS: Collection<Value> = Collection::new("events")
     .index("target_ids", &["_map.target_ids[]"])
     .index("date_published", &["date_published"])
     .text(&["title", "summary"]);
-const HANDOFFS: Collection<Value> = Collection::new("handoffs").index("feed", &["from.feed"]);
 
 const KEEL: &str = "tgt_keel";
 const LOOM: &str = "tgt_loom";
@@ -79,7 +78,8 @@ fn role(title: &str, target_id: &str, posted: &str, pay: &Value) -> Value {
         "locations": [{ "label": "San Francisco", "primary": true }],
         "description_text": "We look for a careful engineer.",
         "date_posted": format!("{posted}T12:00:00.000Z"), "apply_url": "https://boards.example/1",
-        "maturity": "verified", "updated_at": format!("{posted}T12:00:00.000Z"),
+        "maturity": "verified", "handoff_ids": ["hof_apply"],
+        "updated_at": format!("{posted}T12:00:00.000Z"),
     })
 }
 
@@ -92,7 +92,7 @@ fn person(name: &str, target_id: &str) -> Value {
         "target_id": target_id, "full_name": name, "title": "Founder and engineer",
         "role_kind": "founder", "public_bio": "", "expertise": ["robots"],
         "public_figure_basis": "a public directory", "opt_out_url": "https://map.example/opt-out",
-        "updated_at": "2026-02-02T00:00:00.000Z",
+        "handoff_ids": ["hof_meet"], "updated_at": "2026-02-02T00:00:00.000Z",
     })
 }
 
@@ -112,7 +112,6 @@ fn city() -> World {
             },
         })
     };
-    let contract = |feed: &str| json!({ "title": "T", "intent": "i", "from": { "feed": feed } });
     world()
         .record(TARGETS, KEEL, &with_id(KEEL, target("Keel", "robotics", 0.0, 2)))
         .record(TARGETS, LOOM, &with_id(LOOM, target("Loom", "textiles", 5.0, 1)))
@@ -127,8 +126,6 @@ fn city() -> World {
         .record(SIGNALS, "sig_1", &signal)
         .record(EVENTS, "evn_1", &event("Engine night", "2026-03-10", &[KEEL, LOOM]))
         .record(EVENTS, "evn_2", &event("Loom opens", "2026-03-20", &[LOOM]))
-        .record(HANDOFFS, "hof_apply", &contract("roles"))
-        .record(HANDOFFS, "hof_meet", &contract("people"))
         .of::<MapSearch>()
 }
 

@@ -11,11 +11,13 @@ mod states;
 mod limits;
 mod proof;
 mod refusals;
+mod speakers;
 mod subject;
 mod types;
 mod verifications;
 mod views;
 
+use people_kit::organisations::{OfPerson, OfTarget, Speakers, SpeaksFor};
 use portolan_sdk::{lookups::Answered, prelude::*};
 use refusals::{VerificationError, check, status_of};
 use states::VERIFICATION;
@@ -36,7 +38,8 @@ struct OwnerVerification;
 /// The text is looked for again after 90 days, and must stay: if it is not found, it is looked for
 /// on each of the next 7 days, and then the verification ends. Verified people confirm and dispute
 /// the signals about the target (`signal_verification`); an organisation whose domain is proved is
-/// `verified` (`social_org`). Verification by mail to the domain is not offered, because this
+/// `verified` (`social_org`). Applications and enquiries that wait for the target are delivered as
+/// soon as its domain is proved (`applications`). Verification by mail to the domain is not offered, because this
 /// service sends no mail; job boards are not used either.
 #[capability(
     id = "owner_verification",
@@ -87,6 +90,22 @@ impl OwnerVerification {
     #[action(access = write, destructive, emits = [UPDATED], example = OwnInput { verification_id: VERIFICATION_ID.into(), expected_version: None })]
     fn revoke(call: &Call, input: OwnInput) -> Result<VerificationView, VerificationError> {
         verifications::revoke(call, &input)
+    }
+
+    /// List the people who have proved the domain of a target.
+    ///
+    /// It is for other capabilities.
+    #[action(access = internal, callers = ["applications"], idempotent)]
+    fn speakers(_call: &Call, input: OfTarget) -> Result<Speakers, VerificationError> {
+        speakers::speakers(input.target_id)
+    }
+
+    /// List the targets whose domain a person has proved.
+    ///
+    /// It is for other capabilities.
+    #[action(access = internal, callers = ["applications"], idempotent)]
+    fn speaks_for(_call: &Call, input: OfPerson) -> Result<SpeaksFor, VerificationError> {
+        speakers::speaks_for(&input.owner_id)
     }
 
     /// Revoke a person's verification, with a reason that they read.

@@ -5,6 +5,7 @@
 //! so of two concurrent proposals one succeeds. Credits are held, spent and refunded, and
 //! conversations opened and closed, in the same call that changes the state.
 
+mod between;
 mod changes;
 mod counterparts;
 mod credits;
@@ -28,7 +29,7 @@ mod views;
 mod tests;
 
 use documents::{DAYS, OPEN_PROPOSALS, PAIRINGS, PAIRS};
-use people_kit::pairings::{CooldownQuery, Cooldowns, Mutual, Opened};
+use people_kit::pairings::{Contact, ContactQuery, CooldownQuery, Cooldowns, Mutual, Opened};
 use portolan_sdk::prelude::*;
 use refusals::PairingError;
 use rounds::{Round, Work};
@@ -175,6 +176,14 @@ impl Pairings {
     #[action(access = internal, callers = ["matching_sessions"], idempotent)]
     fn cooling(call: &Call, input: CooldownQuery) -> Result<Cooldowns, PairingError> {
         mutual::cooling(call, input)
+    }
+
+    /// Find the pairing that keeps a person from another contact with a listing.
+    ///
+    /// It is for other capabilities.
+    #[action(access = internal, callers = ["applications"], idempotent)]
+    fn contact(call: &Call, input: ContactQuery) -> Result<Contact, PairingError> {
+        between::contact(call, &input)
     }
 
     /// Let a proposal expire that was not answered in time.

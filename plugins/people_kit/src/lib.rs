@@ -13,6 +13,7 @@ pub mod hex;
 mod host_name;
 pub mod ics;
 pub mod listings;
+pub mod organisations;
 pub mod pairings;
 pub mod patterns;
 mod plain;

@@ -46,8 +46,26 @@ pub struct Cooldowns {
     pub listing_ids: Vec<String>,
 }
 
+/// The input of `pairings contact`.
+#[message]
+pub struct ContactQuery {
+    #[schemars(length(min = 1, max = 40))]
+    pub owner_id: String,
+    #[schemars(length(min = 1, max = 40))]
+    pub listing_id: String,
+}
+
+/// The output of `pairings contact`.
+#[message]
+pub struct Contact {
+    /// An open pairing of the person with the listing, or a proposal of theirs that was declined
+    /// within the cooldown; null if there is none.
+    pub pairing_id: Option<String>,
+}
+
 pub const OPEN_MUTUAL: Invocation<Mutual, Opened> = Invocation::new("pairings", "open_mutual");
 pub const COOLING: Invocation<CooldownQuery, Cooldowns> = Invocation::new("pairings", "cooling");
+pub const CONTACT: Invocation<ContactQuery, Contact> = Invocation::new("pairings", "contact");
 
 /// Connects two listings whose people have both agreed. An open proposal between them becomes the
 /// connection; if they are already connected, that pairing is returned.
@@ -67,4 +85,10 @@ pub fn cooling<'a>(
     }
     let query = CooldownQuery { listing_id: listing_id.to_owned(), other_listing_ids };
     Ok(COOLING.call(&query)?.listing_ids)
+}
+
+/// Returns the pairing that keeps a person from another contact with a listing.
+pub fn contact(owner_id: &str, listing_id: &str) -> Result<Option<String>, Refusal> {
+    let (owner_id, listing_id) = (owner_id.to_owned(), listing_id.to_owned());
+    Ok(CONTACT.call(&ContactQuery { owner_id, listing_id })?.pairing_id)
 }

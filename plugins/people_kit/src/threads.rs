@@ -41,7 +41,7 @@ pub struct Participant {
 /// The input of `conversations open`.
 #[message]
 pub struct Open {
-    /// The pairing that connected them; there is one conversation for each.
+    /// The pairing or the application that connected them; there is one conversation for each.
     #[schemars(length(min = 1, max = 40))]
     pub pairing_id: String,
     /// The participants, who are different people.

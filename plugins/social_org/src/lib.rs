@@ -4,6 +4,7 @@
 //! `social_permissions`, which other capabilities ask who may change the data of an organisation.
 
 mod access;
+mod acting;
 mod states;
 mod map;
 mod members;
@@ -13,6 +14,7 @@ mod refusal;
 mod types;
 mod view;
 
+use people_kit::organisations::{ActingFor, ActingMembers, ActingQuery, OfPerson};
 use portolan_sdk::prelude::*;
 use refusal::OrgError;
 use states::*;
@@ -126,7 +128,7 @@ impl SocialOrg {
 
     /// Link a verified organisation to its target of the map, whose website must be under its
     /// domain.
-    #[action(access = write, idempotent, example = LinkTarget { org_id: ORG_ID.into(), target_id: Some("tgt_01JZX8Q4M2N6P7R8S9T0V1W2X3".into()), expected_version: None })]
+    #[action(access = write, idempotent, emits = [TARGET_LINKED], example = LinkTarget { org_id: ORG_ID.into(), target_id: Some("tgt_01JZX8Q4M2N6P7R8S9T0V1W2X3".into()), expected_version: None })]
     fn link_target(call: &Call, input: LinkTarget) -> Result<OrgView, OrgError> {
         orgs::link_target(call, input)
     }
@@ -135,6 +137,22 @@ impl SocialOrg {
     #[action(access = write, destructive, emits = [ARCHIVED], example = OrgVersion { org_id: ORG_ID.into(), expected_version: None })]
     fn archive(call: &Call, input: OrgVersion) -> Result<OrgView, OrgError> {
         orgs::archive(call, input)
+    }
+
+    /// List the members who act for an organisation, or for the one that is linked to a target.
+    ///
+    /// It is for other capabilities.
+    #[action(access = internal, callers = ["applications"], idempotent)]
+    fn acting_members(_call: &Call, input: ActingQuery) -> Result<ActingMembers, OrgError> {
+        acting::acting_members(input)
+    }
+
+    /// List the organisations for which a person acts.
+    ///
+    /// It is for other capabilities.
+    #[action(access = internal, callers = ["applications"], idempotent)]
+    fn acting_for(_call: &Call, input: OfPerson) -> Result<ActingFor, OrgError> {
+        acting::acting_for(&input.owner_id)
     }
 
     /// Record that an organisation is verified, or no longer is.

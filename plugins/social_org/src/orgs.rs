@@ -122,6 +122,7 @@ pub(crate) fn link_target(call: &Call, input: LinkTarget) -> Result<OrgView> {
         return Err(another_domain(target_id).into());
     }
     unlink(&mut access)?;
+    let linked = input.target_id.clone();
     if let Some(target_id) = input.target_id {
         // The organisation that is linked to it may have been erased with its only member.
         if let Some(existing) = TARGETS.get(&target_id)?
@@ -133,6 +134,13 @@ pub(crate) fn link_target(call: &Call, input: LinkTarget) -> Result<OrgView> {
         access.org.value.target_id = Some(target_id);
     }
     access.save()?;
+    if linked.is_some() {
+        let org_id = Some(access.org.id.clone());
+        let facts = Facts { org_id, target_id: linked, ..Facts::default() };
+        let summary = "An organisation is linked to its target of the map.";
+        let data = Data::new(call, access.org.resource(), summary, facts);
+        access.org.publish(TARGET_LINKED, Audience::Capabilities, &data)?;
+    }
     access.view()
 }
 

@@ -48,6 +48,8 @@ pub(crate) const FOUNDERS: Collection<Founder> =
 pub(crate) const INVITED: Event<Data<Facts>> = Event::new("org.invited");
 pub(crate) const MEMBER_CHANGED: Event<Data<Facts>> = Event::new("org.member_changed");
 pub(crate) const VERIFIED: Event<Data<Facts>> = Event::new("org.verified");
+/// An organisation is linked to a target of the map. Only capabilities receive it.
+pub(crate) const TARGET_LINKED: Event<Data<Facts>> = Event::new("org.target_linked");
 pub(crate) const ARCHIVED: Event<Data<Facts>> = Event::new("org.archived");
 
 /// The facts of the events; each event has some of them.
@@ -58,6 +60,7 @@ pub(crate) struct Facts {
     pub(crate) role: Option<Role>,
     pub(crate) expires_at: Option<String>,
     pub(crate) verified: Option<bool>,
+    pub(crate) target_id: Option<String>,
 }
 
 #[choice]

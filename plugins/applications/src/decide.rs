@@ -1,0 +1,126 @@
+//! What the two sides do with an application: decisions, the answer to an offer, the withdrawal, and
+//! the consent to contact data.
+
+use crate::transitions::{self, Loaded, end_thread};
+use crate::{documents::*, notices, refusals::*, states::*, texts::Texts, types::*, views};
+use people_kit::threads::{self, Open, Participant};
+use portolan_sdk::prelude::*;
+
+pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<views::View>> {
+    let id: &str = &input.application_id;
+    let loaded = transitions::load_for_action(call, id, "decide", input.expected_version)?;
+    let (me, mut application) = (call.require_owner()?, loaded.application);
+    let decision = input.decision;
+    let is_for_roles = matches!(decision, Decision::Shortlist | Decision::Offer);
+    if is_for_roles && application.value.kind != Kind::Role {
+        let expected = "invite or reject: it is an enquiry";
+        return Err(Refusal::validation("/decision", "enum", expected).into());
+    }
+    if decision == Decision::Reject && input.reason_code.is_none() {
+        let expected = "the reason, which the applicant reads";
+        return Err(Refusal::validation("/reason_code", "required", expected).into());
+    }
+    let mut texts = Texts::new(&application.value.category);
+    let message = texts.read_lines("/message", input.message.as_deref());
+    texts.check()?;
+    let to = match decision {
+        Decision::Shortlist => State::Shortlisted,
+        Decision::Invite => State::Invited,
+        Decision::Offer => State::Offered,
+        Decision::Reject => State::Rejected,
+    };
+    APPLICATION.step_to(id, application.value.state, "decide", to)?;
+    let reason_code = input.reason_code.filter(|_| decision == Decision::Reject);
+    let (by, at) = (me.to_owned(), call.now());
+    let decided = Decided { decision, reason_code, message, by, at };
+    application.value.decisions.push(decided);
+    match to {
+        State::Invited | State::Offered => open_thread(me, call, &mut application)?,
+        State::Rejected => end_thread(&application, "rejected")?,
+        _ => {}
+    }
+    transitions::enter(call, &mut application, "decide", to)?;
+    let facts = Facts { decision: Some(decision), reason_code, ..Facts::default() };
+    let applicant = [application.value.owner_id.clone()];
+    notices::of_decision(decision).notify(call, &application, &applicant, facts)?;
+    let next = application.value.thread_id.as_deref().filter(|_| TALKING.contains(&to));
+    Ok(Answer::with(views::view(me, &application)?, next.map(read_thread)))
+}
+
+/// Opens the conversation of the applicant and the person who has decided, unless there is one.
+fn open_thread(me: &str, call: &Call, application: &mut Stored<Application>) -> Result<()> {
+    let value = &mut application.value;
+    if value.thread_id.is_some() {
+        return Ok(());
+    }
+    let person = |owner_id: &str, agent_id: Option<String>| Participant {
+        owner_id: owner_id.to_owned(),
+        agent_id,
+    };
+    let agent_id = Some(call.require_agent()?.agent_id.clone());
+    let opened = threads::open(&Open {
+        pairing_id: application.id.clone(),
+        participants: vec![person(&value.owner_id, value.agent_id.clone()), person(me, agent_id)],
+        category: Some(value.category.clone()),
+    });
+    let opened = opened.map_err(|error| ApplicationError::of_thread(error, &application.id))?;
+    (value.thread_id, value.contact_id) = (Some(opened.thread_id), Some(me.to_owned()));
+    Ok(())
+}
+
+pub(crate) fn answer(call: &Call, input: &AnswerOffer) -> Result<views::View> {
+    let (id, expected) = (&input.application_id, input.expected_version);
+    let Loaded { mut application, recipients, .. } =
+        transitions::load_for_action(call, id, "answer", expected)?;
+    let to = match input.answer {
+        OfferAnswer::Accept => State::Accepted,
+        OfferAnswer::Decline => State::Declined,
+    };
+    if to == State::Declined {
+        end_thread(&application, "declined")?;
+    }
+    transitions::enter(call, &mut application, "answer", to)?;
+    let facts = Facts { answer: Some(input.answer), ..Facts::default() };
+    notices::ANSWER.notify(call, &application, &recipients.reachable, facts)?;
+    views::view(call.require_owner()?, &application)
+}
+
+pub(crate) fn withdraw(call: &Call, input: &Step) -> Result<views::View> {
+    let (id, expected) = (&input.application_id, input.expected_version);
+    let Loaded { mut application, recipients, .. } =
+        transitions::load_for_action(call, id, "withdraw", expected)?;
+    let was_delivered = application.value.state != State::Waiting;
+    end_thread(&application, "withdrawn")?;
+    transitions::enter(call, &mut application, "withdraw", State::Withdrawn)?;
+    if was_delivered {
+        let facts = Facts::default();
+        notices::WITHDRAWAL.notify(call, &application, &recipients.reachable, facts)?;
+    }
+    views::view(call.require_owner()?, &application)
+}
+
+/// Records whether the caller's side allows contact data in the conversation. Once both allow it,
+/// it stays.
+pub(crate) fn exchange_contact(call: &Call, input: &ExchangeContact) -> Result<views::View> {
+    let (id, expected) = (&input.application_id, input.expected_version);
+    let Loaded { mut application, role, .. } =
+        transitions::load_for_action(call, id, "exchange_contact", expected)?;
+    let me = call.require_owner()?;
+    let value = &mut application.value;
+    if value.contact.of_both() {
+        return views::view(me, &application);
+    }
+    match role {
+        Role::Sent => value.contact.applicant = input.allow,
+        Role::Received => value.contact.recipient = input.allow,
+    }
+    value.changed_at = call.now();
+    let people = [Some(value.owner_id.clone()), value.contact_id.clone()];
+    let are_both = value.contact.of_both();
+    application.save()?;
+    if are_both {
+        let people = people.iter().flatten();
+        notices::EXCHANGE.notify(call, &application, people, Facts::default())?;
+    }
+    views::view(me, &application)
+}

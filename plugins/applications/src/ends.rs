@@ -1,0 +1,127 @@
+//! The delivery of what waits, and the ends of applications: by a timer, and by changes of listings
+//! and people.
+
+use crate::notices::{self, Notice};
+use crate::recipients::Recipients;
+use crate::transitions::{self, end_thread};
+use crate::{documents::*, refusals::*, states::*, subject, types::*};
+use people_kit::listings::Card;
+use people_kit::{listings, relations};
+use portolan_sdk::prelude::*;
+
+/// Delivers what waits for a target: each application in a call of its own.
+pub(crate) fn deliver_to_target(call: &Call, target_id: &str) -> Result<()> {
+    let waiting = field("about.target_id").eq(target_id).and(field("state").eq(State::Waiting));
+    // No more of them wait, but for some that were sent at the same time.
+    for waiting in APPLICATIONS.find(Query::new().filter(waiting).limit(90))?.into_documents() {
+        let input = ApplicationId { application_id: waiting.id.as_str().into() };
+        timers::set(&format!("deliver/{}", waiting.id), call.now(), "deliver", &input)?;
+    }
+    Ok(())
+}
+
+/// Delivers an application whose target somebody has claimed.
+pub(crate) fn deliver(call: &Call, id: &str) -> Result<()> {
+    let Some(mut application) = load_in(id, &[State::Waiting])? else { return Ok(()) };
+    let recipients = Recipients::of(&application.value)?;
+    if recipients.are_unclaimed() {
+        return Ok(());
+    }
+    let value = &application.value;
+    if recipients.are_unreachable() || recipients.include(&value.owner_id) {
+        return cancel(call, &mut application, "deliver");
+    }
+    let (applicant, listing_id) = (value.owner_id.clone(), value.profile_listing_id.clone());
+    // The listing may have ended since.
+    let own = |listing_id: String| subject::own_listing(&applicant, &listing_id, None).ok();
+    let card = listing_id.and_then(own).as_ref().map(Card::from);
+    transitions::enter(call, &mut application, "deliver", State::Submitted)?;
+    let facts = Facts { card, ..Facts::default() };
+    notices::RECEIPT.notify(call, &application, &recipients.reachable, facts)?;
+    notices::DELIVERY.notify(call, &application, [&applicant], Facts::default())
+}
+
+/// Ends an application that was not delivered or decided in time, and tells those who know of it.
+pub(crate) fn expire(call: &Call, id: &str) -> Result<()> {
+    let Some(mut application) = load_in(id, OPEN)? else { return Ok(()) };
+    if application.value.due_at.is_none_or(|due_at| due_at > call.now()) {
+        return Ok(());
+    }
+    let is_unclaimed = application.value.state == State::Waiting;
+    end_thread(&application, "idle")?;
+    let reason = if is_unclaimed { "unclaimed" } else { "undecided" };
+    let facts =
+        Facts { recipient_unclaimed: Some(is_unclaimed), reason: Some(reason), ..Facts::default() };
+    end(call, &mut application, ("expire", State::Expired), notices::EXPIRY, facts)
+}
+
+/// Ends the applications to a listing that is no longer active, as far as nobody talks yet.
+pub(crate) fn listing_left(call: &Call, event: &Happened<ListingLeft>) -> Result<()> {
+    let listing_id = event.data.listing_id.as_str();
+    // The event may be delivered after the listing was published again.
+    if listings::profile(listing_id)?.is_some_and(|listing| listing.is_active()) {
+        return Ok(());
+    }
+    let to_it = field("about.listing_id").eq(listing_id).and(field("state").one_of(UNDECIDED));
+    let page = APPLICATIONS.find(Query::new().filter(to_it).limit(AT_ONCE))?;
+    if page.next.is_some() {
+        timers::set(&format!("left/{listing_id}"), call.now(), "on_listing_left", event)?;
+    }
+    for mut application in page.into_documents() {
+        let facts = Facts { reason: Some("listing_inactive"), ..Facts::default() };
+        let step = ("on_listing_left", State::Expired);
+        end(call, &mut application, step, notices::EXPIRY, facts)?;
+    }
+    Ok(())
+}
+
+/// Ends the applications of two people after a block, as far as the applicant can reach nobody else
+/// there. The events do not say why.
+pub(crate) fn blocked(call: &Call, event: Happened<Blocked>) -> Result<()> {
+    let Blocked { blocker_id, blocked_id, cursor } = &event.data;
+    // The event may be delivered after the block has ended.
+    if !relations::are_blocked(blocker_id, blocked_id)? {
+        return Ok(());
+    }
+    let sent = field("owner_id").one_of([blocker_id, blocked_id]);
+    let query = Query::new().filter(sent.and(field("state").one_of(OPEN))).limit(AT_ONCE);
+    let (applications, next) = APPLICATIONS.find(query.cursor(cursor.clone()))?.into_parts();
+    for mut application in applications {
+        if Recipients::of(&application.value)?.are_unreachable() {
+            cancel(call, &mut application, "on_blocked")?;
+        }
+    }
+    if next.is_some() {
+        let name = format!("blocked/{blocker_id}/{blocked_id}");
+        let data = Blocked { cursor: next, ..event.data.clone() };
+        timers::set(&name, call.now(), "on_blocked", &Happened { data, ..event })?;
+    }
+    Ok(())
+}
+
+fn cancel(call: &Call, application: &mut Stored<Application>, action: &str) -> Result<()> {
+    let step = (action, State::Cancelled);
+    end(call, application, step, notices::CANCELLATION, Facts::default())
+}
+
+/// Enters a final state, and tells the applicant and those whom the application has reached.
+fn end(
+    call: &Call,
+    application: &mut Stored<Application>,
+    (action, to): (&str, State),
+    notice: Notice,
+    facts: Facts,
+) -> Result<()> {
+    let mut people = vec![application.value.owner_id.clone()];
+    if application.value.state != State::Waiting {
+        people.extend(Recipients::of(&application.value)?.reachable);
+    }
+    transitions::enter(call, application, action, to)?;
+    notice.notify(call, application, &people, facts)
+}
+
+/// Returns the application if it is in one of these states; otherwise `None`.
+fn load_in(id: &str, states: &[State]) -> Result<Option<Stored<Application>>> {
+    let is_in = |application: &Stored<Application>| states.contains(&application.value.state);
+    Ok(APPLICATIONS.get(id)?.filter(is_in))
+}

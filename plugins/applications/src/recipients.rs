@@ -1,0 +1,74 @@
+//! Who receives an application: those who act for the company or organisation, or the owner of the
+//! listing.
+
+use crate::{documents::*, refusals::*};
+use people_kit::people::Person;
+use people_kit::{organisations, people, relations};
+
+/// Those who may receive an application.
+pub(crate) struct Recipients {
+    /// Everybody who acts for the recipient; nobody if the target is not claimed.
+    acting: Vec<String>,
+    /// Those of them who have not blocked the applicant, and are not blocked by them.
+    visible: Vec<String>,
+    /// Those of them who are active too.
+    pub(crate) reachable: Vec<String>,
+}
+
+impl Recipients {
+    pub(crate) fn of(application: &Application) -> Result<Self> {
+        let acting = acting(&application.about, application.to_owner_id.as_deref())?;
+        let owner_ids = || acting.iter().map(String::as_str);
+        let hidden = relations::hidden(Some(application.owner_id.as_str()), owner_ids())?;
+        let people = people::people(owner_ids())?;
+        let is_visible = |owner_id: &&String| !hidden.contains(*owner_id);
+        let visible: Vec<String> = acting.iter().filter(is_visible).cloned().collect();
+        let is_active =
+            |owner_id: &&String| people.get(*owner_id).is_some_and(|found| found.active);
+        let reachable = visible.iter().filter(is_active).cloned().collect();
+        Ok(Self { acting, visible, reachable })
+    }
+
+    /// Returns whether nobody acts for the recipient.
+    pub(crate) fn are_unclaimed(&self) -> bool {
+        self.acting.is_empty()
+    }
+
+    /// Returns whether some act for the recipient, and the applicant can reach none of them.
+    pub(crate) fn are_unreachable(&self) -> bool {
+        !self.acting.is_empty() && self.reachable.is_empty()
+    }
+
+    /// Returns whether this person acts for the recipient.
+    pub(crate) fn include(&self, owner_id: &str) -> bool {
+        self.acting.iter().any(|acting| acting == owner_id)
+    }
+
+    /// Returns whether this person acts for the recipient and may see the application.
+    pub(crate) fn show(&self, owner_id: &str) -> bool {
+        self.visible.iter().any(|visible| visible == owner_id)
+    }
+}
+
+/// Returns the people who act for the recipient.
+pub(crate) fn acting(about: &About, to_owner_id: Option<&str>) -> Result<Vec<String>> {
+    Ok(match (to_owner_id, &about.org_id, &about.target_id) {
+        (Some(owner_id), _, _) => vec![owner_id.to_owned()],
+        (None, Some(org_id), _) => organisations::acting_members(org_id)?,
+        (None, None, Some(target_id)) => organisations::acting_for_target(target_id)?,
+        (None, None, None) => Vec::new(),
+    })
+}
+
+/// Refuses if the owner of a listing does not accept applications of this person, as for a proposal.
+pub(crate) fn ensure_accepting(application: &Application) -> Result<()> {
+    let Some(owner_id) = &application.to_owner_id else { return Ok(()) };
+    let applicant = application.owner_id.as_str();
+    let can_message =
+        relations::has_relation(format!("owner:{owner_id}"), "can_message", applicant)?;
+    let declines = |person: Person| !person.active || person.declines(&application.category);
+    match can_message && !people::person(owner_id)?.is_none_or(declines) {
+        true => Ok(()),
+        false => Err(ApplicationError::RecipientNotAccepting),
+    }
+}

@@ -1,0 +1,96 @@
+//! What waits for a target that nobody has claimed, and the ends that nobody decides.
+
+use super::*;
+
+#[test]
+fn what_nobody_receives_waits_and_is_delivered_after_the_claim() {
+    let mut unclaimed = world(&[]);
+    let sent = apply(&mut unclaimed).unwrap();
+    assert_eq!((&sent["state"], &sent["recipient_unclaimed"]), (&json!("waiting"), &json!(true)));
+    assert_eq!(sent["apply_url"], "https://boards.example/1");
+    assert!(events(&unclaimed).is_empty());
+
+    let event_of = |kind: &str, data: Value| json!({ "id": "evt_1", "event_type": kind, "subject": "x", "data": data });
+    for (action, data) in [
+        ("on_verification", json!({ "target_id": TARGET, "anybody_verified": true })),
+        ("on_target_linked", json!({ "target_id": TARGET })),
+    ] {
+        let mut world = carried(&unclaimed, &[BEN]).system();
+        world.call(action, &event_of("e", data)).unwrap();
+        let timer = world.timers().into_iter().find(|timer| timer.action == "deliver").unwrap();
+        world.call("deliver", &timer.input).unwrap();
+        assert_eq!(events(&world), [event("received", BEN), event("delivered", ADA)], "{action}");
+        let delivered = &world.documents(APPLICATIONS)[0].value;
+        assert_eq!(delivered.inbox.as_deref(), Some(TARGET));
+        // The event is delivered again.
+        world.call("deliver", &timer.input).unwrap();
+        assert_eq!(events(&world).len(), 2);
+    }
+    let mut revoked = carried(&unclaimed, &[]).system();
+    let data = json!({ "target_id": TARGET, "anybody_verified": false });
+    revoked.call("on_verification", &event_of("e", data)).unwrap();
+    assert!(revoked.timers().is_empty());
+}
+
+#[test]
+fn what_waits_expires_and_the_sender_is_told() {
+    let mut world = world(&[]);
+    let sent = apply(&mut world).unwrap();
+    let mut later = world.system();
+    later.call("expire", &of(&sent, json!({}))).unwrap();
+    assert!(events(&later).is_empty(), "it is not due yet");
+    later.advance(UNCLAIMED);
+    later.call("expire", &of(&sent, json!({}))).unwrap();
+    assert_eq!(events(&later), [event("expired", ADA)]);
+    let data = &later.events()[0].data;
+    assert_eq!(
+        (&data["recipient_unclaimed"], &data["reason"]),
+        (&json!(true), &json!("unclaimed"))
+    );
+    assert_eq!(settled(&later), ["release"]);
+}
+
+#[test]
+fn a_delivered_application_expires_without_a_decision() {
+    let mut world = world(&[BEN]);
+    let sent = apply(&mut world).unwrap();
+    let mut later = world.system();
+    later.advance(UNDECIDED_FOR);
+    later.call("expire", &of(&sent, json!({}))).unwrap();
+    let expired = [event("received", BEN), event("expired", ADA), event("expired", BEN)];
+    assert_eq!(events(&later), expired);
+}
+
+#[test]
+fn waiting_is_bounded() {
+    let feed = Collection::<Value>::new("roles");
+    let mut world = world(&[]);
+    for number in 0..=WAITING_OF_A_PERSON {
+        let id = format!("rol_more_{number}");
+        let role = json!({ "target_id": TARGET, "title": "Engineer" });
+        world = world.record(feed, &id, &role);
+        let input = json!({ "role_id": id, "profile": { "headline": "Engineer" } });
+        let result = world.call("apply", &input);
+        let code = result.map_or_else(|refusal| refusal.code, |_| String::new());
+        let expected = if number < WAITING_OF_A_PERSON { "" } else { "quota_exceeded" };
+        assert_eq!(code, expected, "{number}");
+    }
+}
+
+#[test]
+fn a_block_ends_what_nobody_else_receives() {
+    let mut sender = world(&[BEN]);
+    apply(&mut sender).unwrap();
+    let blocked = json!({
+        "id": "evt_1", "event_type": "relationship.blocked", "subject": "x",
+        "data": { "blocker_id": BEN, "blocked_id": ADA },
+    });
+    for (acting, expected) in [(vec![BEN], "cancelled"), (vec![BEN, CLEO], "submitted")] {
+        let mut world = world_hiding(&acting, &[BEN]).system();
+        for found in sender.documents(APPLICATIONS) {
+            world = world.document(APPLICATIONS, &found.id, &found.value);
+        }
+        world.call("on_blocked", &blocked).unwrap();
+        assert_eq!(world.documents(APPLICATIONS)[0].value.state.name(), expected);
+    }
+}
