@@ -60,7 +60,7 @@ enum Command {
         #[arg(long)]
         full: bool,
     },
-    /// Build the command with link-time optimisation, and make packages of it for pip and npm
+    /// Build the command for packages, and make packages of it for pip and npm
     Package(package::Package),
     /// Write the software bill of materials of the command, as CycloneDX JSON
     Sbom(sbom::Sbom),
@@ -177,7 +177,7 @@ fn bench(quick: bool, parts: &[String]) -> Result<()> {
     postgres::install()?;
     debian::install_nginx()?;
     print_progress(
-        "building the benchmarks with link-time optimisation, as packages are; the first time takes about 20 minutes on two cores",
+        "building the benchmarks as packages are built; the first time takes about 15 minutes on two cores",
     );
     let binaries = ["--bin", "portolan", "--bin", "portolan-bench"];
     cargo(&[&["build", "--profile", run::DIST, "--workspace"], binaries.as_slice()].concat())?;

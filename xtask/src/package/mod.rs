@@ -104,9 +104,7 @@ fn build(machine: Machine) -> Result<PathBuf> {
     packages::install("the linker for older systems", "xtask/packaging", "packaging")?;
     let target = format!("{}-unknown-linux-gnu", machine.name());
     ensure_target(&target)?;
-    print_progress(
-        "building the command with link-time optimisation; this takes about 20 minutes on two cores",
-    );
+    print_progress("building the command; this takes about 15 minutes on two cores");
     let folder = target_folder()?;
     let programs = folder.join("packaging/python");
     let searched = env::var_os("PATH").unwrap_or_default();
