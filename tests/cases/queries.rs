@@ -276,8 +276,8 @@ async fn documents_with_some_of_the_words_agree_with_the_model(opened: Opened) {
             .map(|(id, document)| (id.as_str(), has(document)))
             .filter(|(_, has)| *has >= count.div_ceil(4))
             .collect();
-        let request =
-            Request { filter: Some(&filter), text: Some(&text), order: &order, limit: 5, ..PLAIN };
+        let filter = Some(r#"{"kind":{"eq":"b"}}"#);
+        let request = Request { filter, text: Some(&text), order: &order, limit: 5, ..PLAIN };
         let found = pages(&mut asking, &things, request).await;
         let numbers: Vec<Option<usize>> =
             found.iter().map(|id| expected.get(id.as_str()).copied()).collect();
