@@ -17,7 +17,6 @@ crate::on_both! {
     changed_rules_apply_to_what_is_held
     many_held_events_are_delivered_in_several_steps
     a_cap_counts_from_its_first_event
-    an_erasure_removes_what_is_held
 }
 
 const OWNER: &str = "own_01J00000000000000000000001";
@@ -176,16 +175,4 @@ async fn a_cap_counts_from_its_first_event(opened: Opened) {
     assert_eq!(store.held_count(OWNER).await.unwrap(), 0);
     publish(store, Some(rules), &["six"], end).await;
     assert_eq!(inbox(store).await, ["one", "two", "six"]);
-}
-
-async fn an_erasure_removes_what_is_held(opened: Opened) {
-    let store = &opened.store;
-    let caps = vec![Cap { events: "herald".to_owned(), most: 1, hours: 1 }];
-    publish(store, Some(DeliveryRules { caps, ..quiet() }), &["one"], at(0)).await;
-    publish(store, Some(quiet()), &["two"], at(0)).await;
-    assert_eq!(store.held_count(OWNER).await.unwrap(), 2);
-    let ids = [OWNER.to_owned(), AGENT.to_owned()];
-    store.erase_person(&ids, at(MINUTE)).await.unwrap();
-    assert_eq!(store.held_count(OWNER).await.unwrap(), 0);
-    assert!(!release(store, quiet(), at(HOUR)).await, "the timer is removed");
 }
