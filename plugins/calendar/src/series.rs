@@ -124,7 +124,9 @@ impl Series {
     /// times, then the additional ones.
     pub(crate) fn each(&self, range: Span, mut visit: impl FnMut(Span)) {
         let mut consider = |start: DateTime, occurrence: Span| {
-            if occurrence.overlaps(range) && self.except.binary_search(&start).is_err() {
+            let is_empty = occurrence.end <= occurrence.start;
+            if !is_empty && occurrence.overlaps(range) && self.except.binary_search(&start).is_err()
+            {
                 visit(occurrence);
             }
         };

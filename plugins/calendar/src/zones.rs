@@ -5,6 +5,8 @@ pub(crate) use people_kit::zones::{Zone, millis};
 /// The names that Windows and Outlook use for time zones: `windowsZones` of CLDR, the territory
 /// 001.
 const WINDOWS: &str = include_str!("windows.txt");
+/// A name of Lotus Notes that is in use, and in no list of Windows.
+const NOTES: (&str, &str) = ("Western/Central Europe", "Europe/Brussels");
 /// The maximum number of segments of a name with a path, such as
 /// `/mozilla.org/20050126_1/Europe/Berlin`.
 const MOST_SEGMENTS: usize = 8;
@@ -20,7 +22,8 @@ pub(crate) fn find(name: &str) -> Option<Zone> {
     let paths = name.match_indices('/').filter_map(|(at, _)| name.get(at + 1..));
     let mut names = std::iter::once(name).chain(paths.take(MOST_SEGMENTS));
     names.find_map(stored).or_else(|| {
-        let mut pairs = WINDOWS.lines().filter_map(|line| line.split_once(" = "));
+        let windows = WINDOWS.lines().filter_map(|line| line.split_once(" = "));
+        let mut pairs = windows.chain([NOTES]);
         let (_, iana) = pairs.find(|(windows, _)| windows.eq_ignore_ascii_case(name))?;
         Zone::named(iana)
     })
@@ -38,6 +41,7 @@ mod tests {
             ("/mozilla.org/20050126_1/Europe/Berlin", Some("Europe/Berlin")),
             ("Pacific Standard Time", Some("America/Los_Angeles")),
             ("W. Europe Standard Time", Some("Europe/Berlin")),
+            ("Western/Central Europe", Some("Europe/Brussels")),
             ("UTC", Some("UTC")),
             ("<+0530>-5:30", Some("<+0530>-5:30")),
             ("Mars/Olympus", None),

@@ -119,12 +119,22 @@ def plain_rule(rule):
     return text.replace(b"RSCALE=GREGORIAN;", b"").replace(b"SKIP=OMIT;", b"")
 
 
+def plain(data):
+    """Removes what the libraries do not read, or not as in RFC 5545: spaces around values, and the
+    zone of a time in UTC (3.2.19)."""
+    data = re.sub(rb"(?m)^RRULE.*$", plain_rule, data)
+    data = re.sub(rb"(?m)^([A-Z-]+[^:\r\n]*:) +", rb"\1", data)
+    data = re.sub(rb"(?m) +\r$", b"\r", data)
+    return re.sub(rb"(?m)^([A-Z-]+);TZID=[^:;]*:(\d{8}T\d{6}Z)", rb"\1:\2", data)
+
+
 def files():
     for path in sorted(HERE.glob("files/*/*.ics")):
         name = str(path.relative_to(HERE / "files"))
         try:
-            data = re.sub(rb"(?m)^RRULE.*$", plain_rule, path.read_bytes())
+            data = plain(path.read_bytes())
             calendars = icalendar.Calendar.from_ical(data, multiple=True)
+            calendars = [found for found in calendars if found.name == "VCALENDAR"]
             begins = sorted(starts(calendars))
             windows = []
             windows_begin = [begins[0] - DAY] if begins else []

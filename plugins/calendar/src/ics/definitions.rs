@@ -87,10 +87,11 @@ impl Observance {
     fn read(part: &Component) -> Option<Self> {
         let value = |name: &str| Some(part.property(name)?.value.trim());
         let seconds = |name: &str| seconds(value(name)?);
+        let start = value("DTSTART")?.trim_end_matches('Z');
         let rule = value("RRULE").and_then(|text| Rule::parse(text).ok());
         let others = part.all("RDATE").flat_map(|line| line.value.split(','));
         Some(Self {
-            start: date_time(value("DTSTART")?.trim_end_matches('Z'))?,
+            start: date_time(start).or_else(|| Some(date(start)?.at(0, 0, 0, 0)))?,
             from: seconds("TZOFFSETFROM").or_else(|| seconds("TZOFFSETTO"))?,
             to: seconds("TZOFFSETTO")?,
             is_summer: part.kind == "DAYLIGHT",
@@ -282,7 +283,7 @@ mod tests {
 
     #[test]
     fn other_definitions_are_an_offset() {
-        let fixed = part("STANDARD", "16010101T000000", ["+0530", "+0530"], "TZNAME:x");
+        let fixed = part("STANDARD", "16010101", ["+0530", "+0530"], "TZNAME:x");
         assert_eq!(name(&fixed, "2026-06-01T00:00").as_deref(), Some("<+0530>-5:30"));
         let utc = part("STANDARD", "16010101T000000", ["+0000", "+0000"], "TZNAME:x");
         assert_eq!(name(&utc, "2026-06-01T00:00").as_deref(), Some("UTC"));

@@ -19,6 +19,8 @@ const FREE: [(&str, &str); 2] = [("TRANSP", "TRANSPARENT"), ("X-MICROSOFT-CDO-BU
 const TENTATIVE: [(&str, &str); 2] =
     [("STATUS", "TENTATIVE"), ("X-MICROSOFT-CDO-BUSYSTATUS", "TENTATIVE")];
 
+const SECOND: SignedDuration = SignedDuration::from_secs(1);
+
 /// The settings for reading a file.
 pub(crate) struct Reader<'a> {
     pub(crate) zones: FileZones,
@@ -60,6 +62,9 @@ impl Reader<'_> {
         }
         let start = event.single("DTSTART")?.ok_or_else(|| event.lacks("a DTSTART"))?;
         let start = self.zones.time(start)?;
+        let end = event.single("DTEND")?;
+        let end = end.map(|line| self.zones.time(line)).transpose()?;
+        let start = end.as_ref().map_or(start.clone(), |end| start.in_zone_of(end));
         let changes = event.single("RECURRENCE-ID")?;
         let and_later = changes.filter(|line| {
             let range = line.parameter("RANGE");
@@ -78,17 +83,17 @@ impl Reader<'_> {
         } else if is_free {
             found.skipped.transparent += 1;
         } else {
-            let Some(end) = self.end(event, &start, found)? else {
+            let Some((end, all_day)) = end_of(event, &start, end, found)? else {
                 found.skipped.empty += 1;
                 found.know(uid, changes, and_later);
                 return Ok(());
             };
-            let series = self.series(event, &start, end, changes.is_some(), found)?;
+            let series = self.series(event, &start, (end, all_day), changes.is_some(), found)?;
             let sequence = event.property("SEQUENCE");
             let sequence = sequence.and_then(|line| line.value.trim().parse().ok());
             let entry = Entry {
                 series,
-                all_day: start.is_date,
+                all_day,
                 tentative: is(&TENTATIVE),
                 label: event.property("SUMMARY").and_then(|line| title(&line.value)),
                 sequence: sequence.unwrap_or(0),
@@ -103,59 +108,23 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Returns the local time at which an event ends; `None` if it has no length.
-    fn end(
-        &mut self,
-        event: &Component,
-        start: &Time,
-        found: &mut Entries,
-    ) -> Result<Option<DateTime>> {
-        let length = match (event.single("DTEND")?, event.single("DURATION")?) {
-            (Some(line), also) => {
-                if let Some(also) = also {
-                    found.report(also.number, "DURATION", "The end counts.");
-                }
-                let end = self.zones.time(line)?;
-                if end.is_date != start.is_date {
-                    return Err(line.wrong("date-time", "a DTEND of the form of DTSTART"));
-                }
-                end.seen_in(&start.zone).duration_since(start.local)
-            }
-            (None, Some(line)) => times::duration(&line.value)
-                .ok_or_else(|| line.wrong("duration", "a duration, such as PT1H"))?,
-            (None, None) => SignedDuration::ZERO,
-        };
-        let day = SignedDuration::from_hours(24);
-        // An event whose `DTSTART` is a date takes at least one whole day.
-        let length = if start.is_date { length.max(day) } else { length };
-        let longest = SignedDuration::from_millis(LONGEST_BLOCK);
-        if length > longest {
-            found.report(event.line, "DTEND", "It ends after 366 days.");
-        }
-        let end = start.local.checked_add(length.min(longest)).ok();
-        Ok(end.filter(|end| *end > start.local))
-    }
-
     /// Makes the series of an event, or of one changed occurrence.
     fn series(
         &mut self,
         event: &Component,
         start: &Time,
-        end: DateTime,
+        (end, all_day): (DateTime, bool),
         is_change: bool,
         found: &mut Entries,
     ) -> Result<Series> {
         let once = || Series::once(start.zone.clone(), start.local, end);
-        // A changed occurrence is one.
-        if is_change {
-            return Ok(once());
-        }
-        let mut rules = event.all("RRULE");
+        // A changed occurrence has no rule.
+        let mut rules = event.all("RRULE").filter(|_| !is_change);
         let mut series = match rules.next() {
             Some(line) => recurring(once(), line, found)?,
             None => once(),
         };
-        series.also = self.additions(event, &series, start.is_date)?;
+        series.also = self.additions(event, &series, all_day)?;
         for line in rules {
             if series.also.len() > MOST_EXCEPTIONS {
                 break;
@@ -171,7 +140,7 @@ impl Reader<'_> {
         series.also.sort_unstable();
         series.also.dedup_by_key(|(start, _)| *start);
         shorten(&mut series.also, event, "RDATE", found);
-        series.except = self.exceptions(event, &series, start.is_date, found)?;
+        series.except = self.exceptions(event, &series, all_day, found)?;
         Ok(series)
     }
 
@@ -252,6 +221,44 @@ impl Reader<'_> {
         found.uids.insert(uid);
         kept.into_iter().try_for_each(|(key, entry)| found.keep(key, entry, false))
     }
+}
+
+/// Returns the local time at which an event ends, and whether it takes whole days; `None` if it
+/// has no length.
+fn end_of(
+    event: &Component,
+    start: &Time,
+    end: Option<Time>,
+    found: &mut Entries,
+) -> Result<Option<(DateTime, bool)>> {
+    let duration = event.single("DURATION")?;
+    let all_day = start.is_date && end.as_ref().is_none_or(|end| end.is_date);
+    let length = match (end, duration) {
+        (Some(end), also) => {
+            if let Some(also) = also {
+                found.report(also.number, "DURATION", "The end counts.");
+            }
+            end.seen_in(&start.zone).duration_since(start.local)
+        }
+        (None, Some(line)) => times::duration(&line.value)
+            .ok_or_else(|| line.wrong("duration", "a duration, such as PT1H"))?,
+        (None, None) => SignedDuration::ZERO,
+    };
+    let day = SignedDuration::from_hours(24);
+    // An event of whole days takes at least one.
+    let length = if all_day { length.max(day) } else { length };
+    let longest = SignedDuration::from_millis(LONGEST_BLOCK);
+    if length > longest {
+        found.report(event.line, "DTEND", "It ends after 366 days.");
+    }
+    let end = start.local.checked_add(length.min(longest)).ok();
+    // Additional times can have lengths of their own.
+    let least = if event.all("RDATE").next().is_some() {
+        start.local
+    } else {
+        start.local.saturating_add(SECOND)
+    };
+    Ok(end.filter(|end| *end >= least).map(|end| (end, all_day)))
 }
 
 /// Leaves as many times as an event can have, and reports it.

@@ -3,7 +3,7 @@
 use crate::{
     ics::definitions::Definition,
     ics::lines::*,
-    limits::{LONGEST_BLOCK, MOST_REPORTED},
+    limits::LONGEST_BLOCK,
     refusals::*,
     rule::*,
     zones::{self, Zone},
@@ -16,11 +16,19 @@ pub(crate) struct Time {
     pub(crate) local: DateTime,
     pub(crate) zone: Zone,
     pub(crate) is_date: bool,
-    /// Whether the file names no zone for it.
+    /// Whether the file names no zone for it, or one that nobody knows.
     is_floating: bool,
 }
 
 impl Time {
+    /// Takes the zone of another time, if this one has none and the other one has.
+    pub(crate) fn in_zone_of(self, other: &Self) -> Self {
+        match self.is_floating && !other.is_floating && !other.zone.is_utc() {
+            true => Self { zone: other.zone.clone(), ..self },
+            false => self,
+        }
+    }
+
     pub(crate) fn instant(&self) -> i64 {
         self.zone.instant(self.local)
     }
@@ -80,10 +88,9 @@ impl FileZones {
     fn of(&mut self, line: &Line, at: DateTime) -> Zone {
         let Some(name) = line.parameter("TZID") else { return self.floating.clone() };
         self.find(name, at).unwrap_or_else(|| {
-            if self.unknown.len() < MOST_REPORTED {
+            if !self.unknown.iter().any(|(known, _)| known == name) {
                 self.unknown.push((name.to_owned(), line.number));
             }
-            self.known.push((name.to_owned(), self.floating.clone()));
             self.floating.clone()
         })
     }
@@ -137,7 +144,10 @@ impl FileZones {
             Some(_) => Zone::utc(),
             None => self.of(line, local),
         };
-        let is_floating = utc.is_none() && line.parameter("TZID").is_none();
+        let name = line.parameter("TZID");
+        let is_known =
+            name.is_some_and(|name| !self.unknown.iter().any(|(known, _)| known == name));
+        let is_floating = utc.is_none() && !is_known;
         Ok(Time { local, zone, is_date, is_floating })
     }
 }

@@ -39,9 +39,9 @@ impl Rule {
         };
         let upper = text.trim().to_ascii_uppercase();
         let (mut seen, mut read): (Vec<&str>, Vec<(&str, &str)>) = (Vec::new(), Vec::new());
-        for part in upper.trim_end_matches(';').split(';') {
-            let (name, value) =
-                part.split_once('=').ok_or(Problem::Malformed("parts as NAME=VALUE"))?;
+        // Some programs write the name of the property twice, or words that are no part of a rule.
+        for part in upper.trim_start_matches("RRULE:").split(';') {
+            let Some((name, value)) = part.split_once('=') else { continue };
             let (name, value) = (name.trim(), value.trim());
             // Some programs write a part twice.
             if read.contains(&(name, value)) {
