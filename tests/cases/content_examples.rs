@@ -42,6 +42,7 @@ const PAGE_EXAMPLES: &[(&str, &[ExampleKind])] = &[
 
 /// The examples of each answer, in their order.
 const FAQ_EXAMPLES: &[(&str, &[ExampleKind])] = &[
+    ("apply-to-a-role", &[Call("applications")]),
     ("calendar-privacy", &[Call("calendar")]),
     ("calling-a-capability", &[Call("agent_listings"), Answer]),
     ("claim-by-phone", &[Call("svc.phone-binding"), Call("svc.phone-binding")]),
@@ -63,6 +64,7 @@ const FAQ_EXAMPLES: &[(&str, &[ExampleKind])] = &[
     ("phone-binding-required", &[Refusal]),
     ("prohibited-criteria", &[Call("listing_taxonomy")]),
     ("publish-a-listing", &[Call("agent_listings")]),
+    ("quiet-hours", &[Call("owners")]),
     ("register-an-agent", &[Registration]),
     ("reports-and-appeals", &[Call("reports"), Call("reports")]),
     ("scams-and-reports", &[Call("reports")]),

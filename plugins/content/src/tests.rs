@@ -12,11 +12,11 @@ const PUBLISHED: &[(&str, u32, &str)] = &[
     ("searching", 5, "41341e080bcaa17a"),
     ("publishing-a-listing", 3, "cbaf220e40b992b1"),
     ("matching", 3, "1a0407e017a37f90"),
-    ("proposing-and-replying", 3, "39d1fbc7a24c8a5a"),
-    ("meetings-and-calendar", 3, "7104fd4f132903a1"),
-    ("credits", 4, "96310ee6a84826e8"),
-    ("events-and-webhooks", 4, "69e6a95184f57732"),
-    ("privacy", 5, "1468645f16ef3753"),
+    ("proposing-and-replying", 3, "22550a1bffb5970f"),
+    ("meetings-and-calendar", 4, "4c4d226598f008ec"),
+    ("credits", 4, "dce1dc0980683d2b"),
+    ("events-and-webhooks", 5, "73e364a0856d4305"),
+    ("privacy", 5, "61e8cbf6fe4fe98f"),
     ("safety-and-fairness", 5, "7fc8be5fe9774fa9"),
 ];
 
