@@ -174,6 +174,7 @@ pub const REACH: &[Attack] = &[
                 "signed_in",
                 "signed_out",
                 "passkeys_changed",
+                "erased",
             ];
             with_script(&json!({
                 "id": "unassigned_role",
