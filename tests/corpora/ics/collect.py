@@ -4,8 +4,8 @@
 
 reads every `.ics` file below the folder (an unpacked package) and writes it to `files/PACKAGE/`.
 Only the properties and parameters listed here are kept, UIDs are numbered, and titles are neutral.
-A file without events and busy times, a file that is in the corpus already, and a file of more than
-12 KB are left out.
+A file without events and busy times, with components outside of a calendar, that is in the corpus
+already, or of more than 12 KB is left out.
 """
 
 import hashlib
@@ -79,8 +79,20 @@ def trimmed(data):
         return None
     if "BEGIN:VCALENDAR" not in lines:
         lines = ["BEGIN:VCALENDAR", "VERSION:2.0", *lines, "END:VCALENDAR"]
+    if not is_whole(lines):
+        return None
     text = "\r\n".join(lines) + "\r\n"
     return text if len(text) <= MOST_BYTES else None
+
+
+def is_whole(lines):
+    """Whether all components are in calendars."""
+    depth = 0
+    for line in lines:
+        if depth == 0 and line != "BEGIN:VCALENDAR":
+            return False
+        depth += line.startswith("BEGIN:") - line.startswith("END:")
+    return True
 
 
 def main(package, folders):

@@ -52,20 +52,17 @@ impl Component {
     }
 }
 
-/// Reads the components of a file's calendars, and the properties of the calendars themselves. What
-/// follows a calendar and is in none is ignored.
+/// Reads the components of a file's calendars, and the properties of the calendars themselves.
 pub(crate) fn read(lines: Vec<Line>) -> Result<(Vec<Line>, Vec<Component>)> {
     let wrong = |line, expected| Err(CalendarError::in_line(line, "component", expected));
     let (mut own, mut components) = (Vec::new(), Vec::<Component>::new());
-    let (mut open, mut last, mut is_stray) = (Vec::new(), 1, false);
+    let (mut open, mut last) = (Vec::new(), 1);
     for line in lines {
         last = line.number;
-        let is_first = own.is_empty() && components.is_empty();
         match (line.name.as_str(), open.len()) {
             ("BEGIN", depth) => {
                 let kind = line.value.trim().to_ascii_uppercase();
-                is_stray |= depth == 0 && kind != "VCALENDAR" && !is_first;
-                if !is_stray && (kind == "VCALENDAR") != (depth == 0) {
+                if (kind == "VCALENDAR") != (depth == 0) {
                     return wrong(
                         last,
                         "BEGIN:VCALENDAR around all components, and not within a calendar",
@@ -75,7 +72,6 @@ pub(crate) fn read(lines: Vec<Line>) -> Result<(Vec<Line>, Vec<Component>)> {
                     return wrong(last, "fewer components within components");
                 }
                 match (depth, components.last_mut()) {
-                    _ if is_stray => {}
                     (1, _) => components.push(Component::new(&kind, last)),
                     (2, Some(outer)) => outer.parts.push(Component::new(&kind, last)),
                     _ => {}
@@ -87,10 +83,7 @@ pub(crate) fn read(lines: Vec<Line>) -> Result<(Vec<Line>, Vec<Component>)> {
                 if open.pop() != Some(kind) {
                     return wrong(last, "the END of the component that began last");
                 }
-                is_stray &= !open.is_empty();
             }
-            _ if is_stray => {}
-            (_, 0) if !is_first => {}
             (_, 0) => return wrong(last, "BEGIN:VCALENDAR"),
             (_, 1) => own.push(line),
             (_, depth) => {
@@ -135,9 +128,6 @@ mod tests {
         assert_eq!(found[0].parts[0].single("TZOFFSETTO").unwrap().unwrap().value, "+0100");
         let two = "BEGIN:VCALENDAR\nX:1\nEND:VCALENDAR\nBEGIN:VCALENDAR\nEND:VCALENDAR";
         assert_eq!(kinds(two), Ok(vec![]));
-        let stray = "BEGIN:VCALENDAR\nX:1\nEND:VCALENDAR\nY:1\nBEGIN:VEVENT\nBEGIN:VALARM\nZ:1\n\
-            END:VALARM\nEND:VEVENT\nBEGIN:VCALENDAR\nBEGIN:VEVENT\nEND:VEVENT\nEND:VCALENDAR";
-        assert_eq!(kinds(stray), Ok(vec!["VEVENT".to_owned()]));
         for (text, line) in [
             ("X:1", 1),
             ("BEGIN:VEVENT\nEND:VEVENT", 1),
@@ -146,6 +136,7 @@ mod tests {
             ("BEGIN:VCALENDAR\nX:1", 2),
             ("END:VCALENDAR", 1),
             ("BEGIN:VCALENDAR\nEND:VCALENDAR", 2),
+            ("BEGIN:VCALENDAR\nX:1\nEND:VCALENDAR\nY:1", 4),
         ] {
             assert_eq!(kinds(text), Err(line), "{text:?}");
         }

@@ -299,7 +299,7 @@ fn partial_parts(query: &Query, most: usize) -> Vec<SearchPart> {
         true => vec![SearchPart::Partial { fewest, most }],
         false => (fewest..=most)
             .rev()
-            .map(|count| SearchPart::Partial { fewest: count, most: count })
+            .map(|words| SearchPart::Partial { fewest: words, most: words })
             .collect(),
     }
 }
