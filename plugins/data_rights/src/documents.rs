@@ -20,8 +20,8 @@ pub(crate) const PARTS: Collection<StoredPart> = Collection::new("parts")
     .people(&[Person::delete("owner_id").fields(&[Personal("text")])])
     .annotations(&[("portolan/left_out_of_exports", "true")]);
 
-pub(crate) const ERASURES: Collection<Erasure> =
-    Collection::new("erasures").people(&[Person::delete("owner_id"), Person::redact("agent_id", &[])]);
+pub(crate) const ERASURES: Collection<Erasure> = Collection::new("erasures")
+    .people(&[Person::delete("owner_id"), Person::redact("agent_id", &[])]);
 
 #[document(Default)]
 pub(crate) struct Rights {
