@@ -56,8 +56,8 @@ enum Ending {
     Refunded(&'static str),
 }
 
-/// Returns what happens to the credits; `None` while nothing is decided. Whoever is wanted gets them
-/// back.
+/// Returns what happens to the credits in this state; `None` before a decision. The applicant
+/// gets them back, unless the application is rejected.
 fn ending(state: State) -> Option<Ending> {
     match state {
         State::Waiting | State::Submitted => None,

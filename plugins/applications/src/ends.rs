@@ -55,7 +55,7 @@ pub(crate) fn expire(call: &Call, id: &str) -> Result<()> {
     end(call, &mut application, ("expire", State::Expired), notices::EXPIRY, facts)
 }
 
-/// Ends the applications to a listing that is no longer active, as far as nobody talks yet.
+/// Ends the applications to a listing that is no longer active, except those with a conversation.
 pub(crate) fn listing_left(call: &Call, event: &Happened<ListingLeft>) -> Result<()> {
     let listing_id = event.data.listing_id.as_str();
     // The event may be delivered after the listing was published again.
@@ -75,8 +75,8 @@ pub(crate) fn listing_left(call: &Call, event: &Happened<ListingLeft>) -> Result
     Ok(())
 }
 
-/// Ends the applications of two people after a block, as far as the applicant can reach nobody else
-/// there. The events do not say why.
+/// Ends the applications of two people after a block, unless somebody else acts for the recipient. The
+/// events do not contain the reason.
 pub(crate) fn blocked(call: &Call, event: Happened<Blocked>) -> Result<()> {
     let Blocked { blocker_id, blocked_id, cursor } = &event.data;
     // The event may be delivered after the block has ended.

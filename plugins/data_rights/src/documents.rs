@@ -6,8 +6,8 @@ use portolan_sdk::documents::Person;
 use portolan_sdk::documents::PersonalField::Personal;
 use portolan_sdk::prelude::*;
 
-/// The last export and the last erasure of each person, keyed by the owner's id. Whoever starts one writes it,
-/// so that two agents cannot start two at once.
+/// The last export and the last erasure of each person, keyed by the owner's id. Each start writes it,
+/// so two agents cannot start two at once.
 pub(crate) const RIGHTS: Collection<Rights> =
     Collection::new("people").people(&[Person::delete("$id")]);
 

@@ -168,9 +168,8 @@ const ENDED: [&str; 3] = ["filled", "withdrawn", "expired"];
 /// The time after its end in which a listing can be reported.
 const REPORTABLE: u64 = 30 * DAY;
 
-/// Returns a listing that everybody could see until it has ended, not long ago: whoever deceives
-/// people does not evade a report by ending the listing. One of a person who is hidden from the
-/// caller is not returned.
+/// Returns a listing that was public and has ended in the last 30 days, so that the end of a listing
+/// does not prevent a report. A listing of a person who is hidden from the caller is not returned.
 fn ended_listing(call: &Call, kind: Kind, subject_id: &str) -> Result<Option<Subject>, Refusal> {
     if kind != Kind::Listing {
         return Ok(None);

@@ -12,8 +12,8 @@ use portolan_sdk::prelude::*;
 /// The time after an erasure in which a number is remembered: as long as the host keeps a suspension.
 const REMEMBERED_FOR: u64 = 90 * DAY;
 
-/// Sends a message about an erasure to the number of the person, if the person has one: whoever has taken over
-/// their only agent cannot erase them unseen. Not in test mode, which sends no messages.
+/// Sends a message about an erasure to the number of the person, if the person has one, so that the
+/// person notices an erasure by a stolen agent. Test mode sends no messages.
 pub(crate) fn warn(call: &Call, input: &ErasureWarning) -> Result<()> {
     let owner = OWNERS.get(&input.owner_id)?.filter(|owner| !owner.value.sealed.is_empty());
     let Some(owner) = owner.filter(|_| !call.test_mode()) else { return Ok(()) };

@@ -51,7 +51,7 @@ fn a_rejection_has_a_reason_and_ends_the_application() {
     assert_eq!(without.unwrap_err().code, "validation_failed");
     decide(&mut recipient, &sent, "reject").unwrap();
     assert_eq!(settled(&recipient), ["capture"]);
-    // The second of two who decide is told that it is decided.
+    // A second decision is refused.
     let mut colleague = recipient.owner(CLEO);
     let late = decide(&mut colleague, &sent, "invite").unwrap_err();
     assert_eq!(late.code, "invalid_transition");

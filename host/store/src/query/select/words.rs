@@ -83,7 +83,7 @@ impl Select<'_> {
         statement.and_where(column("x", "seq").eq(column("partial", "seq")));
     }
 
-    /// Selects the newest documents that have exactly so many of the words, through the index of words. Returns
+    /// Selects the newest documents that have exactly `count` of the words, through the index of words. Returns
     /// the number as an expression.
     fn add_combinations(&self, partial: &mut SelectStatement, query: &Query, count: usize) -> Expr {
         let exactly = self.exactly(&query.words, count);
@@ -272,13 +272,13 @@ impl Select<'_> {
         join(words.iter().map(|word| syntax.word(word)), syntax.or)
     }
 
-    /// Returns the expression for documents that have exactly so many of the words, fewer than all.
+    /// Returns the expression for documents that have exactly `count` of the words, fewer than all.
     fn exactly(&self, words: &[Word], count: usize) -> String {
         let without = [self.at_least(words, count), self.at_least(words, count + 1)];
         join(without.into_iter(), self.syntax().without)
     }
 
-    /// Returns the expression for documents that have at least so many of the words: the first one and one fewer
+    /// Returns the expression for documents that have at least `count` of the words: the first one and one fewer
     /// of the others, or as many of the others.
     fn at_least(&self, words: &[Word], count: usize) -> String {
         let syntax = self.syntax();
