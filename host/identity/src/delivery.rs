@@ -8,7 +8,7 @@ use portolan_store::{Expectation, OutboxCommand, StateError, TimerChange, TimerK
 use portolan_vocabulary::{DeliveryRules, HELD_EVENTS, OwnerRules, RulesChange, new_request_id};
 use std::sync::Arc;
 
-/// Those who get the events for an owner.
+/// The recipients of the events for an owner.
 #[derive(Debug, Clone, Default)]
 pub struct Recipients {
     /// The owner's agents.

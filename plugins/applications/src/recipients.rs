@@ -1,17 +1,17 @@
-//! Who receives an application: those who act for the company or organisation, or the owner of the
-//! listing.
+//! The recipients of an application: the people who act for the company or organisation, or the owner
+//! of the listing.
 
 use crate::{documents::*, refusals::*};
 use people_kit::people::Person;
 use people_kit::{organisations, people, relations};
 
-/// Those who may receive an application.
+/// The people to whom an application can be delivered.
 pub(crate) struct Recipients {
-    /// Everybody who acts for the recipient; nobody if the target is not claimed.
+    /// The people who act for the company, organisation or listing; empty if the target is not claimed.
     acting: Vec<String>,
-    /// Those of them who have not blocked the applicant, and are not blocked by them.
+    /// The part of `acting` without a block between them and the applicant.
     visible: Vec<String>,
-    /// Those of them who are active too.
+    /// The part of `visible` who are active.
     pub(crate) reachable: Vec<String>,
 }
 

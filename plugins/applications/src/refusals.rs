@@ -21,7 +21,7 @@ pub(crate) enum ApplicationError {
     /// There is no such signal on the map.
     #[refusal(not_found, next = Next::action("map_search", "search"))]
     SignalNotFound,
-    /// None of the investors of this signal is on the map.
+    /// The map has no investor of this signal.
     #[refusal(unprocessable, next = Next::action("map_search", "search"))]
     InvestorUnknown,
     /// There is no such listing, or it is not visible to you.

@@ -24,7 +24,7 @@ const ROUND: u32 = 10;
 /// The people who accept messages from one person.
 pub(crate) struct Acceptance {
     accepting: BTreeSet<String>,
-    /// Those of them who have an agent.
+    /// The part of the other members who have an agent.
     reachable: BTreeSet<String>,
     /// Whether the person themself is deactivated or suspended.
     is_withdrawn: bool,

@@ -1,4 +1,4 @@
-//! Who has proved the domain of a target, for other capabilities.
+//! The people who have proved the domain of a target, for other capabilities.
 
 use crate::{refusals::*, types::*};
 use people_kit::organisations::{MOST_ACTING, Speakers, SpeaksFor};
