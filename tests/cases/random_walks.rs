@@ -8,7 +8,8 @@ use crate::harness::{
     credits::CREDITS,
     join_all,
     pairings::PAIRINGS,
-    walk::{PEOPLE, SLEEPING, Step, UNINTERESTED, UNWANTED, World, host},
+    walk::{PEOPLE, Step, World, host},
+    walk_preferences::{SLEEPING, UNINTERESTED, UNWANTED, set_preferences},
 };
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use serde_json::{Value, json};
@@ -31,6 +32,7 @@ async fn random_walks_disclose_nothing_private_and_stay_consistent() {
         let host = host().await;
         let mut random = StdRng::seed_from_u64(seed);
         let mut world = World::new(&host).await;
+        let preferred_at = set_preferences(&host, &world.walkers).await;
         for number in 1..=steps {
             match random.random_range(0..10) {
                 0 => unnoticed += usize::from(is_unnoticed(&mut world, &mut random).await),
@@ -49,7 +51,7 @@ async fn random_walks_disclose_nothing_private_and_stay_consistent() {
         }
         check_readable_data(&world).await;
         check_credits(&world).await;
-        held += check_preferences(&world).await;
+        held += check_preferences(&world, &preferred_at).await;
         exchanged += world.disclosures.exchanged_count();
     }
     let count = format!(
@@ -159,19 +161,19 @@ async fn check_credits(world: &World<'_>) {
 
 /// Asserts that no event has reached the person who wants none of its family, and nothing but what is always
 /// delivered the one in quiet hours; returns how many events are held for the latter.
-async fn check_preferences(world: &World<'_>) -> u64 {
+async fn check_preferences(world: &World<'_>, preferred_at: &str) -> u64 {
     world.wait_until_settled().await;
     let is_within = |event_type: &str, name: &str| {
         event_type.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
     let (uninterested, sleeping) = (&world.walkers[UNINTERESTED], &world.walkers[SLEEPING]);
-    for event_type in uninterested.event_types_since(&world.preferred_at).await {
+    for event_type in uninterested.event_types_since(preferred_at).await {
         let is_unwanted = UNWANTED.iter().any(|name| is_within(&event_type, name));
         assert!(!is_unwanted, "{event_type} is delivered although it is disabled");
     }
     let in_force = sleeping.preferences().await;
     let always = in_force["always_delivered"].as_array().unwrap();
-    for event_type in sleeping.event_types_since(&world.preferred_at).await {
+    for event_type in sleeping.event_types_since(preferred_at).await {
         let arrives = always.iter().any(|name| is_within(&event_type, name.as_str().unwrap()));
         assert!(arrives, "{event_type} is delivered in quiet hours");
     }

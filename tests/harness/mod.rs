@@ -37,6 +37,7 @@ pub mod time;
 mod tokens;
 pub mod visibility;
 pub mod walk;
+pub mod walk_preferences;
 pub mod webhooks;
 
 pub use agent::{Agent, Reply};

@@ -30,12 +30,6 @@ pub async fn host() -> Host {
     Host::start(Options::with(&names).configuration(configuration)).await
 }
 
-/// The walker who wants no event of the families in `UNWANTED`, and the one whose quiet hours outlast the
-/// walk.
-pub const UNINTERESTED: usize = 0;
-pub const SLEEPING: usize = 1;
-pub const UNWANTED: [&str; 5] = ["conversation", "match", "meeting", "pairing", "relationship"];
-
 /// A person with a listing and contact data of their own.
 pub struct Walker<'a> {
     pub seeker: Seeker<'a>,
@@ -69,24 +63,6 @@ impl<'a> Walker<'a> {
 
     pub fn id(&self) -> &str {
         &self.seeker.lister.id
-    }
-
-    async fn prefer(&self, mut fields: Value) {
-        fields["action"] = json!("set_preferences");
-        self.agent().result("owners", fields).await;
-    }
-
-    /// Returns the preferences that are in force.
-    pub async fn preferences(&self) -> Value {
-        self.agent().result("owners", json!({ "action": "get_preferences" })).await
-    }
-
-    /// Returns the types of the events in the inbox that occurred at or after this instant.
-    pub async fn event_types_since(&self, instant: &str) -> Vec<String> {
-        let page = self.seeker.lister.reader.page("wait=0&cursor=0&limit=100").await;
-        let events = page["events"].as_array().unwrap().iter();
-        let is_later = |event: &&Value| event["time"].as_str().unwrap() >= instant;
-        events.filter(is_later).map(|event| event["type"].as_str().unwrap().to_owned()).collect()
     }
 
     /// Returns everything that this person can read, of their own and of others: a private step of
@@ -149,8 +125,6 @@ pub struct Step {
 
 pub struct World<'a> {
     host: &'a Host,
-    /// The instant after which all preferences are in force.
-    pub preferred_at: String,
     pub walkers: Vec<Walker<'a>>,
     pub disclosures: Disclosures,
     /// The ids of sessions, each with the index of its owner.
@@ -166,14 +140,8 @@ impl<'a> World<'a> {
         for number in 0..PEOPLE {
             walkers.push(Walker::new(host, number).await);
         }
-        walkers[UNINTERESTED].prefer(json!({ "disabled_events": UNWANTED })).await;
-        let [from, to] = [Duration::ZERO, Duration::from_secs(12 * 3600)]
-            .map(|time| host.instant_after(time)[11..16].to_owned());
-        let quiet = json!({ "from": from, "to": to, "time_zone": "UTC" });
-        walkers[SLEEPING].prefer(json!({ "quiet_hours": quiet })).await;
         Self {
             host,
-            preferred_at: host.instant_after(Duration::ZERO),
             walkers,
             disclosures: Disclosures::default(),
             sessions: Vec::new(),

@@ -2,37 +2,16 @@
 //! ends, as those of a proposal.
 
 use crate::{documents::*, refusals::*, states::*, types::*};
+use people_kit::credits::{self, Held};
+pub(crate) use people_kit::credits::{CAPTURE, Ending, HOLD, QUOTE, RELEASE};
 use portolan_sdk::prelude::*;
-
-#[derive(Deserialize)]
-pub(crate) struct Quote {
-    cost: u32,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct HoldOutput {
-    hold_id: String,
-}
-
-/// `agent_credits quote`
-pub(crate) const QUOTE: Invocation<Value, Quote> = Invocation::new("agent_credits", "quote");
-/// `agent_credits hold`
-pub(crate) const HOLD: Invocation<Value, HoldOutput> = Invocation::new("agent_credits", "hold");
-/// `agent_credits capture`
-pub(crate) const CAPTURE: Invocation<Value, Value> = Invocation::new("agent_credits", "capture");
-/// `agent_credits release`
-pub(crate) const RELEASE: Invocation<Value, Value> = Invocation::new("agent_credits", "release");
 
 /// Holds the credits for an application, from the calling agent's account.
 pub(crate) fn hold(id: &str, action: &str, application: &mut Application) -> Result<()> {
     let priced = json!({ "action": action, "category": application.category });
-    let quote = QUOTE.call(&json!({ "capability": CAPABILITY, "input": priced }))?;
-    application.cost = quote.cost;
-    if quote.cost > 0 {
-        let reference = format!("application:{id}");
-        let input = json!({ "amount": quote.cost, "ref": reference, "ttl_s": LONGEST_HOLD_S });
-        application.hold_id = Some(HOLD.call(&input)?.hold_id);
-    }
+    let reference = format!("application:{id}");
+    let Held { cost, hold_id } = credits::hold(CAPABILITY, priced, &reference)?;
+    (application.cost, application.hold_id) = (cost, hold_id);
     Ok(())
 }
 
@@ -40,20 +19,8 @@ pub(crate) fn hold(id: &str, action: &str, application: &mut Application) -> Res
 pub(crate) fn settle(application: &mut Application) -> Result<()> {
     let Some(ending) = ending(application.state) else { return Ok(()) };
     let Some(hold_id) = application.hold_id.take() else { return Ok(()) };
-    match ending {
-        Ending::Spent => CAPTURE.call(&json!({ "hold_id": hold_id }))?,
-        Ending::Refunded(reason) => {
-            RELEASE.call(&json!({ "hold_id": hold_id, "reason": reason }))?
-        }
-    };
+    credits::settle(&hold_id, &ending)?;
     Ok(())
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Ending {
-    Spent,
-    /// The credits are refunded, with the reason as a word for programs.
-    Refunded(&'static str),
 }
 
 /// Returns what happens to the credits in this state; `None` before a decision. The applicant

@@ -24,8 +24,6 @@ pub(crate) const UNCLAIMED: u64 = 30 * DAY;
 pub(crate) const UNDECIDED_FOR: u64 = 45 * DAY;
 /// The cooldown after a rejection, in which the person cannot apply to the same role again.
 pub(crate) const COOLDOWN: u64 = 90 * DAY;
-/// The longest time for which credits are held: longer than any application waits undecided.
-pub(crate) const LONGEST_HOLD_S: u32 = 90 * 86_400;
 /// The maximum number of applications that one call ends; the others follow in calls of their own.
 pub(crate) const AT_ONCE: u32 = 10;
 

@@ -63,7 +63,7 @@ pub(crate) struct Archive {
 #[output]
 pub(crate) struct Planned {
     pub(crate) erasure_id: String,
-    /// Who asked for it.
+    /// The person or the operator, by whom it was requested.
     pub(crate) requested_by: Requester,
     /// The agent through which the person asked; null if the operator did. An agent that the person does not
     /// know should be revoked.
@@ -73,7 +73,7 @@ pub(crate) struct Planned {
     pub(crate) erases_at: String,
 }
 
-/// Who asked for an erasure.
+/// By whom an erasure was requested.
 #[choice]
 pub(crate) enum Requester {
     /// The person, through one of their agents.
@@ -217,7 +217,7 @@ pub(crate) struct ErasureView {
     pub(crate) version: u64,
     /// The actions that the person may take now.
     pub(crate) allowed_actions: Vec<&'static str>,
-    /// Who asked for it.
+    /// The person or the operator, by whom it was requested.
     pub(crate) requested_by: Requester,
     /// The agent through which the person asked; null if the operator did.
     #[nullable]

@@ -6,7 +6,7 @@ use portolan_sdk::prelude::*;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct Preferences {
-    /// Who may propose something.
+    /// The people who can propose something.
     pub(crate) contact_policy: ContactPolicy,
     /// The hours in which events are held; they are delivered when the hours end.
     pub(crate) quiet_hours: Option<QuietHours>,
@@ -106,8 +106,8 @@ pub(crate) struct DeclineRule {
 
 #[input(Default)]
 pub(crate) struct SetPreferences {
-    /// Who may propose something: anyone whose listing fits, only people the person is connected
-    /// with, or nobody for now.
+    /// The people who can propose something: anyone whose listing fits, only people the person is
+    /// connected with, or no one for now.
     pub(crate) contact_policy: Option<ContactPolicy>,
     /// The hours in which the person is not to be disturbed: events are held until they end. Null for
     /// none.

@@ -1,26 +1,9 @@
 //! The credits of a proposal: held when it is made, and spent or refunded when it ends.
 
 use crate::{documents::*, refusals::*, states::*, types::*};
+use people_kit::credits::{self, Held};
+pub(crate) use people_kit::credits::{CAPTURE, Ending, HOLD, QUOTE, RELEASE};
 use portolan_sdk::prelude::*;
-
-#[derive(Deserialize)]
-pub(crate) struct Quote {
-    cost: u32,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct HoldOutput {
-    hold_id: String,
-}
-
-/// `agent_credits quote`
-pub(crate) const QUOTE: Invocation<Value, Quote> = Invocation::new("agent_credits", "quote");
-/// `agent_credits hold`
-pub(crate) const HOLD: Invocation<Value, HoldOutput> = Invocation::new("agent_credits", "hold");
-/// `agent_credits capture`
-pub(crate) const CAPTURE: Invocation<Value, Value> = Invocation::new("agent_credits", "capture");
-/// `agent_credits release`
-pub(crate) const RELEASE: Invocation<Value, Value> = Invocation::new("agent_credits", "release");
 
 /// Who ended the pairing, as far as it affects the credits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,13 +16,9 @@ pub(crate) enum By {
 /// Holds the credits for a proposal, from the calling agent's account.
 pub(crate) fn hold(pairing_id: &str, pairing: &mut Pairing) -> Result<()> {
     let priced = json!({ "action": "propose", "category": pairing.category });
-    let quote = QUOTE.call(&json!({ "capability": CAPABILITY, "input": priced }))?;
-    pairing.cost = quote.cost;
-    if quote.cost > 0 {
-        let reference = format!("pairing:{pairing_id}");
-        let input = json!({ "amount": quote.cost, "ref": reference, "ttl_s": LONGEST_HOLD_S });
-        pairing.hold_id = Some(HOLD.call(&input)?.hold_id);
-    }
+    let reference = format!("pairing:{pairing_id}");
+    let Held { cost, hold_id } = credits::hold(CAPABILITY, priced, &reference)?;
+    (pairing.cost, pairing.hold_id) = (cost, hold_id);
     Ok(())
 }
 
@@ -49,20 +28,8 @@ pub(crate) fn settle(pairing: &mut Pairing, by: By, now: u64) -> Result<()> {
     let costs = pairing.was_seen() && !is_free;
     let Some(ending) = ending(pairing.state, by, costs) else { return Ok(()) };
     let Some(hold_id) = pairing.hold_id.take() else { return Ok(()) };
-    match ending {
-        Ending::Spent => CAPTURE.call(&json!({ "hold_id": hold_id }))?,
-        Ending::Refunded(reason) => {
-            RELEASE.call(&json!({ "hold_id": hold_id, "reason": reason }))?
-        }
-    };
+    credits::settle(&hold_id, &ending)?;
     Ok(())
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Ending {
-    Spent,
-    /// The credits are refunded, with the reason as a word for programs.
-    Refunded(&'static str),
 }
 
 /// Returns what happens to the credits; `None` while the proposal waits. Credits pay for the

@@ -21,9 +21,6 @@ pub(crate) const IDLE: u64 = 60 * DAY;
 /// The cooldown after a decline, in which the declined listing cannot be proposed to the same
 /// listing again.
 pub(crate) const COOLDOWN: u64 = 90 * DAY;
-/// The longest time for which credits are held: longer than any proposal waits, questions and
-/// answers included.
-pub(crate) const LONGEST_HOLD_S: u32 = 90 * 86_400;
 /// The time after a change of the recipient's listing in which the proposer may withdraw without a
 /// cost.
 pub(crate) const FREE_WITHDRAWAL: u64 = 7 * DAY;

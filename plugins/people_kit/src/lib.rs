@@ -6,6 +6,7 @@ mod attempts;
 pub mod ages;
 pub mod calendar;
 pub mod contact;
+pub mod credits;
 pub mod delivery;
 mod lexicon;
 pub mod fairness;
