@@ -11,7 +11,7 @@ pub const ALWAYS_DELIVERED: [&str; 8] = [
     "approval",
     "catalog.changed",
     "data_erasure",
-    "data_export.ready",
+    "data_export",
     "identity",
     "sms",
     "stream.gap",

@@ -3,7 +3,7 @@
 
 use crate::transitions::{self, Loaded, end_thread};
 use crate::{documents::*, notices, refusals::*, states::*, texts::Texts, types::*, views};
-use people_kit::threads::{self, Open, Participant};
+use people_kit::threads::{self, Open, Participant, ThreadState};
 use portolan_sdk::prelude::*;
 
 pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<views::View>> {
@@ -99,6 +99,18 @@ pub(crate) fn withdraw(call: &Call, input: &Step) -> Result<views::View> {
     views::view(call.require_owner()?, &application)
 }
 
+/// Refuses a closed or frozen conversation.
+fn ensure_can_talk(me: &str, application: &Stored<Application>) -> Result<()> {
+    let closed = || ApplicationError::ThreadClosed { application_id: application.id.to_string() };
+    let thread_id = application.value.thread_id.as_deref().ok_or_else(closed)?;
+    let thread = threads::thread(thread_id, me)
+        .map_err(|error| ApplicationError::of_thread(error, &application.id))?;
+    match thread.state {
+        ThreadState::Open | ThreadState::Archived => Ok(()),
+        ThreadState::Closed | ThreadState::Frozen => Err(closed()),
+    }
+}
+
 /// Records whether the caller's side allows contact data in the conversation. Once both allow it,
 /// it stays.
 pub(crate) fn exchange_contact(call: &Call, input: &ExchangeContact) -> Result<views::View> {
@@ -106,6 +118,7 @@ pub(crate) fn exchange_contact(call: &Call, input: &ExchangeContact) -> Result<v
     let Loaded { mut application, role, .. } =
         transitions::load_for_action(call, id, "exchange_contact", expected)?;
     let me = call.require_owner()?;
+    ensure_can_talk(me, &application)?;
     let value = &mut application.value;
     if value.contact.of_both() {
         return views::view(me, &application);

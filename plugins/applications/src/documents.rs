@@ -13,7 +13,7 @@ pub(crate) const APPLICATIONS: Collection<Application> = Collection::new("applic
             Shared("answers"),
         ]),
         Person::redact("agent_id", &[]),
-        Person::redact("to_owner_id", &[]),
+        Person::redact("to_owner_id", &[Shared("title"), Shared("answers[].question")]),
         Person::redact("contact_id", &[]),
         Person::redact("decisions[].by", &[Shared("decisions[].message")]),
     ])

@@ -6,16 +6,16 @@ use crate::recipients::Recipients;
 use crate::transitions::{self, end_thread};
 use crate::{documents::*, refusals::*, states::*, subject, types::*};
 use people_kit::listings::Card;
-use people_kit::{listings, relations};
+use people_kit::{listings, relations, threads};
 use portolan_sdk::prelude::*;
 
 /// Delivers what waits for a target: each application in a call of its own.
 pub(crate) fn deliver_to_target(call: &Call, target_id: &str) -> Result<()> {
     let waiting = field("about.target_id").eq(target_id).and(field("state").eq(State::Waiting));
-    // No more of them wait, but for some that were sent at the same time.
-    for waiting in APPLICATIONS.find(Query::new().filter(waiting).limit(90))?.into_documents() {
-        let input = ApplicationId { application_id: waiting.id.as_str().into() };
-        timers::set(&format!("deliver/{}", waiting.id), call.now(), "deliver", &input)?;
+    for hit in APPLICATIONS.all(Query::new().filter(waiting)) {
+        let id = hit?.document.id;
+        let input = ApplicationId { application_id: id.as_str().into() };
+        timers::set(&format!("deliver/{id}"), call.now(), "deliver", &input)?;
     }
     Ok(())
 }
@@ -41,11 +41,16 @@ pub(crate) fn deliver(call: &Call, id: &str) -> Result<()> {
     notices::DELIVERY.notify(call, &application, [&applicant], Facts::default())
 }
 
-/// Ends an application that was not delivered or decided in time, and tells those who know of it.
+/// Ends an application that was not delivered or decided in time, and notifies the people who know of
+/// it. If a message was sent in its conversation meanwhile, sets a later time instead.
 pub(crate) fn expire(call: &Call, id: &str) -> Result<()> {
     let Some(mut application) = load_in(id, OPEN)? else { return Ok(()) };
     if application.value.due_at.is_none_or(|due_at| due_at > call.now()) {
         return Ok(());
+    }
+    let later = last_written(&application.value)? + UNDECIDED_FOR;
+    if later > call.now() {
+        return transitions::set_due(&mut application, Some(later));
     }
     let is_unclaimed = application.value.state == State::Waiting;
     end_thread(&application, "idle")?;
@@ -53,6 +58,21 @@ pub(crate) fn expire(call: &Call, id: &str) -> Result<()> {
     let facts =
         Facts { recipient_unclaimed: Some(is_unclaimed), reason: Some(reason), ..Facts::default() };
     end(call, &mut application, ("expire", State::Expired), notices::EXPIRY, facts)
+}
+
+/// Returns when the last message was sent in the conversation; 0 if there is no conversation, or
+/// neither side still takes part in it.
+fn last_written(application: &Application) -> Result<u64> {
+    let Some(thread_id) = &application.thread_id else { return Ok(0) };
+    for owner_id in [Some(&application.owner_id), application.contact_id.as_ref()] {
+        let Some(owner_id) = owner_id else { continue };
+        match threads::thread(thread_id, owner_id).map_err(Refusal::from) {
+            Ok(thread) => return Ok(thread.active_at),
+            Err(refusal) if refusal.code == "thread_not_found" => {}
+            Err(refusal) => return Err(refusal.into()),
+        }
+    }
+    Ok(0)
 }
 
 /// Ends the applications to a listing that is no longer active, except those with a conversation.
@@ -63,7 +83,7 @@ pub(crate) fn listing_left(call: &Call, event: &Happened<ListingLeft>) -> Result
         return Ok(());
     }
     let to_it = field("about.listing_id").eq(listing_id).and(field("state").one_of(UNDECIDED));
-    let page = APPLICATIONS.find(Query::new().filter(to_it).limit(AT_ONCE))?;
+    let page = APPLICATIONS.find(Query::new().filter(to_it).limit(LEFT_AT_ONCE))?;
     if page.next.is_some() {
         timers::set(&format!("left/{listing_id}"), call.now(), "on_listing_left", event)?;
     }
@@ -84,7 +104,7 @@ pub(crate) fn blocked(call: &Call, event: Happened<Blocked>) -> Result<()> {
         return Ok(());
     }
     let sent = field("owner_id").one_of([blocker_id, blocked_id]);
-    let query = Query::new().filter(sent.and(field("state").one_of(OPEN))).limit(AT_ONCE);
+    let query = Query::new().filter(sent.and(field("state").one_of(OPEN))).limit(BLOCKED_AT_ONCE);
     let (applications, next) = APPLICATIONS.find(query.cursor(cursor.clone()))?.into_parts();
     for mut application in applications {
         if Recipients::of(&application.value)?.are_unreachable() {

@@ -195,7 +195,8 @@ pub(crate) fn own_listing(me: &str, listing_id: &str, below: Option<&str>) -> Re
     let listing = listings::profile(listing_id)?.filter(is_own);
     let listing = listing.ok_or(ApplicationError::ListingNotFound)?;
     let fits = below.is_none_or(|below| is_within(&listing.category, below));
-    match listing.is_active() && fits && !is_never_public(&listing.category) {
+    let may_be_shown = !is_never_public(&listing.category) && listing.min_age == 0;
+    match listing.is_active() && fits && may_be_shown {
         true => Ok(listing),
         false => Err(ApplicationError::ListingNotActive { listing_id: listing_id.to_owned() }),
     }

@@ -72,7 +72,7 @@ pub(crate) fn enter(
     let (id, sent_at) = (application.id.clone(), application.created_at);
     let value = &mut application.value;
     (value.state, value.changed_at) = (to, now);
-    value.due_at = match to {
+    let due_at = match to {
         State::Waiting => Some(sent_at + UNCLAIMED),
         state if state.is_open() => Some(now + UNDECIDED_FOR),
         _ => None,
@@ -82,8 +82,15 @@ pub(crate) fn enter(
     }
     remember(call, &id, value)?;
     credits::settle(value)?;
+    set_due(application, due_at)
+}
+
+/// Sets the time at which the application expires, with its timer, and saves it.
+pub(crate) fn set_due(application: &mut Stored<Application>, due_at: Option<u64>) -> Result<()> {
+    application.value.due_at = due_at;
+    let id = application.id.as_str();
     let timer = format!("due/{id}");
-    match value.due_at {
+    match due_at {
         Some(at) => {
             timers::set(&timer, at, "expire", &ApplicationId { application_id: id.into() })?
         }

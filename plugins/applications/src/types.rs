@@ -24,8 +24,12 @@ pub(crate) const UNCLAIMED: u64 = 30 * DAY;
 pub(crate) const UNDECIDED_FOR: u64 = 45 * DAY;
 /// The cooldown after a rejection, in which the person cannot apply to the same role again.
 pub(crate) const COOLDOWN: u64 = 90 * DAY;
-/// The maximum number of applications that one call ends; the others follow in calls of their own.
-pub(crate) const AT_ONCE: u32 = 10;
+/// The maximum number of applications that one call ends after a block; the others follow in calls of
+/// their own. Only the applicants are notified.
+pub(crate) const BLOCKED_AT_ONCE: u32 = 10;
+/// The same after the end of a listing. Each end is an event for up to 51 people, and a call can
+/// publish 100.
+pub(crate) const LEFT_AT_ONCE: u32 = 1;
 
 /// An event of an application.
 pub(crate) type ApplicationEvent = Event<Data<Facts>>;

@@ -48,6 +48,8 @@ pub(crate) const MOST_RULES: u32 = 50;
 pub(crate) const LONGEST_FILE: u32 = 260_000;
 /// The maximum number of parts of a time zone that a file defines.
 pub(crate) const MOST_OBSERVANCES: usize = 50;
+/// The maximum number of changes of such a zone; zones have about two a year.
+pub(crate) const MOST_CHANGES: usize = 1_000;
 /// The maximum number of days that are looked at for the changes of such a zone.
 pub(crate) const MOST_ZONE_STEPS: u32 = 20_000;
 /// The maximum number of such zones in a file.

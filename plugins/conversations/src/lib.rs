@@ -91,8 +91,8 @@ impl Conversations {
     /// Write a message.
     ///
     /// If `counterpart_reachable` of the answer is false, somebody in the conversation has no agent
-    /// at present: the message is stored, and they find it when they are back. The pairing's event
-    /// `pairing.counterpart_changed` tells when that is.
+    /// at present: the message is stored, and they find it when they are back. Of a pairing, the
+    /// event `pairing.counterpart_changed` says when that is; of an application, call `get` again.
     #[action(access = write, emits = [WRITTEN], example = json!({
             "thread_id": THREAD_ID, "text": "Would Thursday at six suit you?",
             "client_msg_id": "m-1", "intent": "question",
@@ -250,7 +250,7 @@ impl Conversations {
     }
 
     /// Return to another capability how one of the participants sees a conversation.
-    #[action(access = internal, callers = ["pairings", "thread_meetings"], idempotent)]
+    #[action(access = internal, callers = ["applications", "pairings", "thread_meetings"], idempotent)]
     fn thread(_call: &Call, input: ThreadQuery) -> Result<api::Thread, ConversationError> {
         threads::thread(&input)
     }

@@ -7,7 +7,7 @@ use portolan_sdk::{people::erase_owner, prelude::*};
 /// What an erasure does, for the person to read before they confirm.
 const CONSEQUENCES: [Consequence; 10] = [
     Consequence {
-        what: "Your profile, preferences, phone number, listings, saved searches, matching sessions, calendar, credits, permissions, notes and relationships.",
+        what: "Your profile, preferences, phone number, listings, saved searches, matching sessions, calendar, credits, permissions, notes, relationships, and the applications that you sent.",
         effect: Effect::Deleted,
         left: None,
     },
@@ -22,7 +22,7 @@ const CONSEQUENCES: [Consequence; 10] = [
         left: None,
     },
     Consequence {
-        what: "Conversations, pairings, meetings and organisations, which belong to others too.",
+        what: "Conversations, pairings, meetings, organisations and received applications, which belong to others too.",
         effect: Effect::Redacted,
         left: Some("What others wrote stays with them. Your texts and your id are removed."),
     },

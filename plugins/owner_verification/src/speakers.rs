@@ -18,11 +18,17 @@ pub(crate) fn speakers(target_id: String) -> Result<Speakers> {
     Ok(Speakers { owner_ids: proved.map(|found| found.value.owner_id).collect() })
 }
 
-/// Returns the targets whose domain a person has proved.
+/// Returns the targets whose present domain a person has proved.
 pub(crate) fn speaks_for(owner_id: &str) -> Result<SpeaksFor> {
     let limit = u32::try_from(MOST_ACTING).unwrap_or(u32::MAX);
     let own = Query::new().filter(field("owner_id").eq(owner_id)).last("changed_at").limit(limit);
-    let proved =
-        VERIFICATIONS.find(own)?.into_documents().filter(|own| own.value.state.is_proved());
-    Ok(SpeaksFor { target_ids: proved.filter_map(|own| own.value.of.target_id).collect() })
+    let mut target_ids = Vec::new();
+    for own in VERIFICATIONS.find(own)?.into_documents() {
+        let Verification { of, domain, state, .. } = own.value;
+        // The domain of the record may have changed since it was proved.
+        if state.is_proved() && of.domain_now()?.as_ref() == Some(&domain) {
+            target_ids.extend(of.target_id);
+        }
+    }
+    Ok(SpeaksFor { target_ids })
 }

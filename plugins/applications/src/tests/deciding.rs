@@ -67,6 +67,19 @@ fn a_rejection_has_a_reason_and_ends_the_application() {
 }
 
 #[test]
+fn in_a_closed_conversation_no_contact_data_is_exchanged() {
+    let mut applicant = world(&[BEN]);
+    let sent = apply(&mut applicant).unwrap();
+    let mut recipient = applicant.owner(BEN);
+    decide(&mut recipient, &sent, "invite").unwrap();
+    let allow = of(&sent, json!({ "allow": true }));
+    recipient.call("exchange_contact", &allow).unwrap();
+    let closed = world_talking(&[BEN], &[], &thread("closed", NOW));
+    let mut recipient = carry(&recipient, closed).owner(BEN);
+    assert_eq!(recipient.call("exchange_contact", &allow).unwrap_err().code, "thread_closed");
+}
+
+#[test]
 fn an_enquiry_is_accepted_by_an_invitation() {
     let mut sender = world(&[BEN]);
     let sent = enquire(&mut sender).unwrap();

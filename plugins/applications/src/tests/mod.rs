@@ -29,6 +29,11 @@ fn world(acting: &[&str]) -> World {
 
 /// Returns a world in which these people act for every company, and nobody sees those who are hidden.
 fn world_hiding(acting: &[&str], hidden: &[&str]) -> World {
+    world_talking(acting, hidden, &thread("open", NOW))
+}
+
+/// Returns a world like this one, in which the conversation is as given.
+fn world_talking(acting: &[&str], hidden: &[&str], thread: &Value) -> World {
     let feed = |name| Collection::<Value>::new(name);
     let target = |name: &str| json!({ "properties": { "name": name } });
     let investors = json!([{ "name": "Nowhere", "lead": true }, { "name": "Fund", "target_id": FUND, "lead": false }]);
@@ -65,11 +70,24 @@ fn world_hiding(acting: &[&str], hidden: &[&str]) -> World {
         .answer(credits::RELEASE, json!({}))
         .answer(threads::OPEN, json!({ "thread_id": "thr_1" }))
         .answer(threads::END, json!({}))
+        .answer(threads::THREAD, thread)
+}
+
+/// Returns a conversation in this state, whose last message was sent at this time.
+fn thread(state: &str, active_at: u64) -> Value {
+    json!({
+        "thread_id": "thr_1", "state": state, "participants": [ADA, BEN], "pairing_id": "app_1",
+        "active_at": active_at,
+    })
 }
 
 /// Returns a world like this one, with the same documents, in which others act for every company.
 fn carried(world: &World, acting: &[&str]) -> World {
-    let mut next = self::world(acting);
+    carry(world, self::world(acting))
+}
+
+/// Returns the second world with the applications of the first one.
+fn carry(world: &World, mut next: World) -> World {
     for found in world.documents(APPLICATIONS) {
         next = next.document(APPLICATIONS, &found.id, &found.value);
     }

@@ -1,6 +1,7 @@
 //! What waits for a target that nobody has claimed, and the ends that nobody decides.
 
 use super::*;
+use crate::states::State;
 
 #[test]
 fn what_nobody_receives_waits_and_is_delivered_after_the_claim() {
@@ -93,4 +94,45 @@ fn a_block_ends_what_nobody_else_receives() {
         world.call("on_blocked", &blocked).unwrap();
         assert_eq!(world.documents(APPLICATIONS)[0].value.state.name(), expected);
     }
+}
+
+#[test]
+fn an_invitation_does_not_expire_while_the_two_write() {
+    let mut applicant = world(&[BEN]);
+    let sent = apply(&mut applicant).unwrap();
+    let mut recipient = applicant.owner(BEN);
+    recipient.call("decide", &of(&sent, json!({ "decision": "invite" }))).unwrap();
+    let expire = |world: &mut World| {
+        world.call("expire", &of(&sent, json!({}))).unwrap();
+        world.documents(APPLICATIONS)[0].value.state
+    };
+    let written_at = NOW + UNDECIDED_FOR - DAY;
+    let talking = world_talking(&[BEN], &[], &thread("open", written_at));
+    let mut later = carry(&recipient, talking).system();
+    later.advance(UNDECIDED_FOR);
+    assert_eq!(expire(&mut later), State::Invited);
+    later.advance(UNDECIDED_FOR);
+    assert_eq!(expire(&mut later), State::Expired);
+}
+
+#[test]
+fn an_ended_listing_ends_its_applications_one_by_one() {
+    let mut applicant = world(&[BEN]).answer(listings::PROFILES, json!({ "profiles": [] }));
+    apply(&mut applicant).unwrap();
+    let mut application = applicant.documents(APPLICATIONS)[0].value.clone();
+    application.about.listing_id = Some(JOB.to_owned());
+    for id in ["app_1", "app_2"] {
+        applicant = applicant.document(APPLICATIONS, id, &application);
+    }
+    let left = json!({
+        "event_type": "listing.filled", "subject": "listings/1", "data": { "listing_id": JOB },
+    });
+    let ended = |world: &World| {
+        let states = world.documents(APPLICATIONS).into_iter().map(|found| found.value.state);
+        states.filter(|state| *state == State::Expired).count()
+    };
+    applicant.call("on_listing_left", &left).unwrap();
+    assert_eq!(ended(&applicant), 1);
+    applicant.call("on_listing_left", &left).unwrap();
+    assert_eq!(ended(&applicant), 2);
 }

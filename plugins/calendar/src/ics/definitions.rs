@@ -3,7 +3,7 @@
 use crate::{
     expand,
     ics::components::Component,
-    limits::{MOST_LISTED, MOST_OBSERVANCES, MOST_ZONE_STEPS},
+    limits::{MOST_CHANGES, MOST_LISTED, MOST_OBSERVANCES, MOST_ZONE_STEPS},
     rule::*,
     zones::Zone,
 };
@@ -49,7 +49,11 @@ impl Definition {
             (now.saturating_sub(YEARS_BEFORE.years()), now.saturating_add(YEARS_AFTER.years()));
         let (mut changes, mut steps) = (Vec::new(), MOST_ZONE_STEPS);
         for observance in &observances {
-            observance.each_change(range, &mut steps, |at| changes.push((at, observance.to)));
+            observance.each_change(range, &mut steps, |at| {
+                if changes.len() < MOST_CHANGES {
+                    changes.push((at, observance.to));
+                }
+            });
         }
         changes.sort_unstable();
         (!observances.is_empty()).then_some(Self { observances, changes })
@@ -88,7 +92,7 @@ impl Observance {
         let value = |name: &str| Some(part.property(name)?.value.trim());
         let seconds = |name: &str| seconds(value(name)?);
         let start = value("DTSTART")?.trim_end_matches('Z');
-        let rule = value("RRULE").and_then(|text| Rule::parse(text).ok());
+        let rule = value("RRULE").and_then(|text| Rule::parse(text).and_then(Rule::bounded).ok());
         let others = part.all("RDATE").flat_map(|line| line.value.split(','));
         Some(Self {
             start: date_time(start).or_else(|| Some(date(start)?.at(0, 0, 0, 0)))?,

@@ -292,11 +292,12 @@ impl<'a> Select<'a> {
 }
 
 /// Returns the parts of the documents that have at most `most` of the words. With few words there is one part
-/// for each number of words, so that the first ones fill the page.
+/// for each number of words, so that the first ones fill the page. With more, there is one part for all, the
+/// same on each page.
 fn partial_parts(query: &Query, most: usize) -> Vec<SearchPart> {
     let fewest = query.fewest_words();
     match query.words.len() > MAX_COMBINED {
-        true => vec![SearchPart::Partial { fewest, most }],
+        true => vec![SearchPart::Partial { fewest, most: query.words.len() - 1 }],
         false => (fewest..=most)
             .rev()
             .map(|words| SearchPart::Partial { fewest: words, most: words })

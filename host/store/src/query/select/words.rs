@@ -72,6 +72,7 @@ impl Select<'_> {
                 );
                 statement.cross_join(table);
                 statement.and_where(self.matches(self.any_of(&query.words)));
+                statement.and_where(self.is_new());
                 statement.and_where(self.ranks());
                 statement.and_where(column("partial", "seq").eq(column(&words, "rowid")));
             }
