@@ -24,6 +24,7 @@ mod cases {
     mod agent_listings_search;
     mod agent_listings_without_agent;
     mod ages;
+    mod allowed_actions;
     mod applications;
     mod audit_log;
     mod auth_rows;
@@ -106,6 +107,8 @@ mod cases {
     mod operator_commands;
     mod operators;
     mod operators_audit;
+    mod orgs_inbox;
+    mod orgs_succession;
     mod owner_verification;
     mod owner_verification_expiry;
     mod owner_verification_orgs;

@@ -497,6 +497,7 @@ export namespace identity {
   function rebind(ownerId: string, personKey: string): void;
   function owner(ownerId: string): { createdAt: number; testMode: boolean; agents: number } | null;
   function agents(ownerId: string): { agentId: string; name: string | null; createdAt: number; claimedAt: number | null }[];
+  function lastCall(ownerId: string): number | null;
   function rename(agentId: string, name: string): void;
   function revoke(agentId: string): void;
   function signOut(ownerId: string): void;

@@ -48,7 +48,7 @@ impl Drop for Seed {
 
 /// Starts a host. The time limit of calls is long, because the machine may be busy.
 async fn host() -> Host {
-    let options = Options::with(&[&CAPABILITIES[..], &["social_org"]].concat());
+    let options = Options::with(&CAPABILITIES);
     Host::start(options.configuration("[limits]\ncall_wall_time_ms = 20000\n")).await
 }
 

@@ -22,6 +22,7 @@ pub async fn host() -> Host {
         "calendar",
         "conversations",
         "owners",
+        "social_org",
         "social_permissions",
         "social_relationships",
         "svc_phone_binding",

@@ -19,6 +19,12 @@ pub(crate) fn ensure_editor_is_old_enough(call: &Call, listing: &Listing) -> Res
     }
 }
 
+/// Returns whether the owner of a listing is old enough for it, for certain.
+pub(crate) fn is_old_enough(listing: &Listing, owner: Option<&Person>) -> bool {
+    let age = owner.and_then(|owner| owner.age_at_least);
+    ensure_old_enough(listing.min_age, age, true).is_ok()
+}
+
 /// Refuses a listing that its owner is too young for, that states another age than the owner's, or
 /// that is public in a category that never is. `base` is the JSON Pointer of the content in the body.
 pub(crate) fn ensure_acceptable(

@@ -1,7 +1,7 @@
 //! The pausing of listings whose owner cannot answer, because they are deactivated or have no
 //! agent.
 
-use crate::{documents::*, refusals::*, states::*, step, types::*};
+use crate::{documents::*, orgs, refusals::*, states::*, types::*};
 use portolan_sdk::prelude::*;
 
 /// The part of the event of a revoked agent that is read.
@@ -12,12 +12,13 @@ pub(crate) struct AgentRevoked {
     pub(crate) agents_left: u32,
 }
 
-/// Pauses the person's active listings. They stay paused until the person resumes each one.
+/// Passes the person's active listings of an organisation to another member, and pauses the others.
+/// They stay paused until the person resumes each one.
 pub(crate) fn pause(call: &Call, owner_id: &str, action: &str) -> Result<()> {
     let active = |listing: &Stored<Listing>| listing.value.state == State::Active;
     for id in OWNER_LISTINGS.get(owner_id)?.into_iter().flat_map(|book| book.value.published) {
         if let Some(listing) = LISTINGS.get(&id)?.filter(active) {
-            step(call, listing, action, (PAUSED, "The listing is not visible."))?;
+            orgs::pass_on_or_pause(call, listing, action, "The listing is not visible.")?;
         }
     }
     Ok(())

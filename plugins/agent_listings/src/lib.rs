@@ -4,7 +4,9 @@
 //! searches need is stored too. Both are written in the same call, so that no search finds a
 //! listing that has ended.
 
+mod acting;
 mod age;
+mod allowed;
 mod deactivation;
 mod content;
 mod documents;
@@ -22,6 +24,7 @@ mod types;
 mod views;
 mod write;
 
+use allowed::Actions;
 use deactivation::AgentRevoked;
 use documents::{CARDS, LISTINGS, Listing, OWNER_LISTINGS};
 use listing_search::{Card, CardsQuery, FoundCards, ensure_old_enough, is_too_young};
@@ -34,6 +37,7 @@ use portolan_sdk::{
 use prompts::{FIND_PEOPLE, PUBLISH_LISTING};
 use refusals::{ListingsError, Result, read};
 use states::LISTING;
+use std::collections::BTreeSet;
 use transitions::{
     can_edit, can_view, ensure_in_time, enter, load_editable, notify, publish, renew,
 };
@@ -57,7 +61,7 @@ struct AgentListings;
     id = "agent_listings", title = "Listings",
     tags = ["listings", "search", "publish", "schema.org"],
     invokes = [
-        content::RENDER, people::PEOPLE, relations::ALLOWED, relations::HIDDEN, relations::RELATE,
+        content::RENDER, people_kit::organisations::ACTING_MEMBERS, people::PEOPLE, relations::ALLOWED, relations::HIDDEN, relations::RELATE,
         taxonomy::CHECK, taxonomy::HIGHLIGHT, taxonomy::NARROW,
     ],
     collections = [LISTINGS, CARDS, OWNER_LISTINGS], state_machines = [LISTING],
@@ -98,6 +102,7 @@ impl AgentListings {
 
     /// List the person's own listings, last changed first.
     ///
+    /// With `as_org`, list those of an organisation in whose name the person acts, whoever wrote them.
     /// For an agent that nobody has claimed, the list is empty.
     #[action(access = read, idempotent, example = Mine::default())]
     fn list_mine(call: &Call, input: Mine) -> Result<Answer<Items<View>>, ListingsError> {
@@ -130,7 +135,7 @@ impl AgentListings {
         })
     )]
     fn create(call: &Call, input: Create) -> Result<View, ListingsError> {
-        shown(&write::create(call, input)?)
+        shown(call, &write::create(call, input)?)
     }
 
     /// Change the content of a listing.
@@ -142,7 +147,7 @@ impl AgentListings {
             "patch": { "title": "Sunny room, from March", "attributes": { "pets": "allowed" } },
         }))]
     fn update(call: &Call, input: Update) -> Result<View, ListingsError> {
-        shown(&write::update(call, input)?)
+        shown(call, &write::update(call, input)?)
     }
 
     /// Publish a draft, or submit a rejected listing again.
@@ -150,7 +155,7 @@ impl AgentListings {
     fn publish(call: &Call, input: Step) -> Result<View, ListingsError> {
         let mut listing = load_editable(call, &input.listing_id, input.expected_version)?;
         publish(call, &mut listing, "publish", (PUBLISHED, "The listing is published."))?;
-        shown(&listing)
+        shown(call, &listing)
     }
 
     /// Pause a listing.
@@ -168,7 +173,7 @@ impl AgentListings {
     fn resume(call: &Call, input: Step) -> Result<View, ListingsError> {
         let mut listing = load_editable(call, &input.listing_id, input.expected_version)?;
         publish(call, &mut listing, "resume", (RESUMED, "The listing is visible again."))?;
-        shown(&listing)
+        shown(call, &listing)
     }
 
     /// Renew a listing for the usual time of its category.
@@ -179,7 +184,7 @@ impl AgentListings {
     fn renew(call: &Call, input: Step) -> Result<View, ListingsError> {
         let mut listing = load_editable(call, &input.listing_id, input.expected_version)?;
         renew(call, &mut listing)?;
-        shown(&listing)
+        shown(call, &listing)
     }
 
     /// Withdraw a listing for good.
@@ -243,10 +248,10 @@ impl AgentListings {
     #[action(access = internal, emits = [PUBLISHED])]
     fn approve(call: &Call, input: Step) -> Result<View, ListingsError> {
         let mut listing = Listing::load(&input.listing_id)?;
-        let current = || shown(&listing).ok();
+        let current = || shown(call, &listing).ok();
         listing.ensure_version(input.expected_version, current, read(&input.listing_id))?;
         LISTING.step(&listing.id, listing.value.state, "approve")?;
-        orgs::ensure_owner_can_recruit(&listing.value)?;
+        transitions::adopt(call, &mut listing)?;
         age::ensure_publishable(call, &listing.value, people::person(&listing.value.owner_id)?)?;
         let value = &mut listing.value;
         value.cleared = true;
@@ -311,8 +316,9 @@ impl AgentListings {
 
     /// Pause the listings of a person who is deactivated.
     ///
-    /// They stay paused until the person resumes each one.
-    #[action(access = internal, on = "owner.deactivated", emits = [PAUSED])]
+    /// They stay paused until the person resumes each one. Those of an organisation pass to another
+    /// member instead.
+    #[action(access = internal, on = "owner.deactivated", emits = [PAUSED, UPDATED])]
     fn on_owner_deactivated(call: &Call, event: Happened<Value>) -> Result<(), ListingsError> {
         let owner_id = event.subject.trim_start_matches("owners/");
         // The event may be delivered after the person has returned.
@@ -323,7 +329,7 @@ impl AgentListings {
     }
 
     /// Pause the listings of a person whose last agent was revoked, because nobody would answer.
-    #[action(access = internal, on = "identity.unclaimed", on = "identity.revoked", emits = [PAUSED])]
+    #[action(access = internal, on = "identity.unclaimed", on = "identity.revoked", emits = [PAUSED, UPDATED])]
     fn on_agent_gone(call: &Call, event: Happened<AgentRevoked>) -> Result<(), ListingsError> {
         if event.data.agents_left == 0 {
             deactivation::pause(call, &event.data.owner_id, "on_agent_gone")?;
@@ -331,21 +337,22 @@ impl AgentListings {
         Ok(())
     }
 
-    /// Pause the listings of an organisation whose owner no longer recruits for it.
-    #[action(access = internal, idempotent, on = "org.member_changed", on = "org.archived", emits = [PAUSED])]
+    /// Pass on the listings of an organisation whose owner no longer recruits for it; pause them if
+    /// nobody does.
+    #[action(access = internal, idempotent, on = "org.member_changed", on = "org.archived", emits = [PAUSED, UPDATED])]
     fn on_org_changed(call: &Call, event: Happened<OrgChange>) -> Result<(), ListingsError> {
         orgs::apply_change(call, event.data)
     }
 
-    /// Continue to pause the listings of an organisation.
-    #[action(access = internal, idempotent, emits = [PAUSED])]
+    /// Continue to pass on or pause the listings of an organisation.
+    #[action(access = internal, idempotent, emits = [PAUSED, UPDATED])]
     fn pause_of_org(call: &Call, input: OrgChange) -> Result<(), ListingsError> {
         orgs::apply_change(call, input)
     }
 }
 
-fn shown(listing: &Stored<Listing>) -> Result<View> {
-    View::own(listing)
+fn shown(call: &Call, listing: &Stored<Listing>) -> Result<View> {
+    View::own(call, listing)
 }
 
 /// Applies an action that has one possible target state, publishes the event, and returns the view.
@@ -353,14 +360,14 @@ fn step(call: &Call, mut listing: Stored<Listing>, action: &str, notice: Notice)
     let to = LISTING.step(&listing.id, listing.value.state, action)?;
     enter(call, &mut listing, action, to)?;
     notify(call, &listing, notice)?;
-    shown(&listing)
+    shown(call, &listing)
 }
 
 fn get(call: &Call, listing_id: &str) -> Result<View> {
     let listing = Listing::load(listing_id)?;
     if can_edit(call, &listing)? {
         age::ensure_editor_is_old_enough(call, &listing.value)?;
-        return View::own(&listing)?.rendered(&listing.value);
+        return View::own(call, &listing)?.rendered(&listing.value);
     }
     if !can_view(call, &listing)? {
         return Err(ListingsError::ListingNotFound);
@@ -376,16 +383,29 @@ fn get(call: &Call, listing_id: &str) -> Result<View> {
     let age = viewer.and_then(|viewer| viewer.age_at_least);
     ensure_old_enough(listing.value.min_age, age, call.owner_id().is_some())?;
     let owner = Owner::new(owner_id, owner.as_ref());
-    View::of(&listing, owner).public().rendered(&listing.value)
+    View::of(&listing, owner, Vec::new()).public().rendered(&listing.value)
 }
 
 fn list_mine(call: &Call, input: Mine) -> Result<Answer<Items<View>>> {
-    Items::own(call, |owner_id| {
+    Items::own(call, |me| {
         let states = input.state.map(|states| field("state").one_of(states));
-        let filter = field("owner_id").eq(owner_id).and(states);
-        let owner = Owner::new(owner_id, people::person(owner_id)?.as_ref());
-        let page = LISTINGS.find(input.page.last_changed(filter))?;
-        Ok(Items::of(page, |listing| View::of(&listing, owner.clone())))
+        let whose = match input.as_org.as_deref() {
+            Some(org_id) => {
+                acting::ensure_can_recruit(me, Some(org_id))?;
+                field("org_id").eq(org_id)
+            }
+            None => field("owner_id").eq(me),
+        };
+        let page = LISTINGS.find(input.page.last_changed(whose.and(states)))?;
+        let owners: BTreeSet<&str> =
+            page.documents().map(|listing| listing.value.owner_id.as_str()).collect();
+        let people = people::people(owners)?;
+        let actions = Actions::default();
+        Items::try_of(page, |listing| {
+            let owner_id = listing.value.owner_id.as_str();
+            let owner = Owner::new(owner_id, people.get(owner_id));
+            Ok(View::of(&listing, owner, actions.on(call, &listing.value)?))
+        })
     })
 }
 

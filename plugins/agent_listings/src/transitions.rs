@@ -1,6 +1,7 @@
 //! The transitions of a listing, with everything that follows from them.
 
-use crate::{age, documents::*, orgs, refusals::*, states::*, types::*, views::*};
+use crate::allowed::{days_to_renew, is_in_time};
+use crate::{acting, age, documents::*, refusals::*, states::*, types::*, views::*};
 use people_kit::listings::is_withheld;
 use people_kit::people;
 use people_kit::relations::{self, Tuple};
@@ -21,7 +22,7 @@ pub(crate) fn load_editable(
         let message = "Only the owner of this listing may do this.";
         return Err(Refusal::common(ErrorCode::NotOwner, message).next(read(listing_id)).into());
     }
-    let current = || View::own(&listing).ok();
+    let current = || View::own(call, &listing).ok();
     listing.ensure_version(expected, current, read(listing_id))?;
     Ok(listing)
 }
@@ -29,12 +30,14 @@ pub(crate) fn load_editable(
 /// Whether the caller may change the listing: as its owner, as a recruiter of its organisation, or
 /// with a granted permission.
 pub(crate) fn can_edit(call: &Call, listing: &Stored<Listing>) -> Result<bool> {
-    match call.owner_id() {
-        None => Ok(false),
-        Some(viewer) if viewer == listing.value.owner_id => Ok(true),
-        Some(viewer) => {
-            Ok(relations::has_relation(format!("listing:{}", listing.id), "editor", viewer)?)
-        }
+    let (value, Some(viewer)) = (&listing.value, call.owner_id()) else { return Ok(false) };
+    let decided = match &value.org_id {
+        Some(org_id) => acting::can_edit(value, org_id, viewer)?,
+        None => (viewer == value.owner_id).then_some(true),
+    };
+    match decided {
+        Some(decided) => Ok(decided),
+        None => Ok(relations::has_relation(format!("listing:{}", listing.id), "editor", viewer)?),
     }
 }
 
@@ -80,7 +83,35 @@ pub(crate) fn enter(
     };
     value.state = to;
     value.changed_at = now;
-    update_counts(&id, value)?;
+    update_counts(&id, value, true)?;
+    write(listing, before)
+}
+
+/// Passes a listing of an organisation whose owner is gone to whoever answers for it. Refuses if
+/// nobody acts for the organisation any more.
+pub(crate) fn adopt(call: &Call, listing: &mut Stored<Listing>) -> Result<()> {
+    if listing.value.org_id.is_none() {
+        return Ok(());
+    }
+    let responsible = acting::responsible(call, &listing.value)?;
+    let responsible = responsible.ok_or_else(acting::not_recruiting)?;
+    match responsible.owner_id == listing.value.owner_id {
+        true => Ok(()),
+        false => pass_on(listing, responsible.owner_id),
+    }
+}
+
+/// Gives a listing of an organisation another owner. The limits of that person do not apply: they did
+/// not choose it.
+pub(crate) fn pass_on(listing: &mut Stored<Listing>, owner_id: String) -> Result<()> {
+    let before = tuples(&listing.id, &listing.value);
+    if let Some(mut book) = OWNER_LISTINGS.get(&listing.value.owner_id)? {
+        book.value.published.remove(&listing.id);
+        book.value.kept.remove(&listing.id);
+        OWNER_LISTINGS.save(&mut book)?;
+    }
+    listing.value.owner_id = owner_id;
+    update_counts(&listing.id, &listing.value, false)?;
     write(listing, before)
 }
 
@@ -119,13 +150,13 @@ pub(crate) fn tuples(listing_id: &str, listing: &Listing) -> Vec<Tuple> {
 }
 
 /// Moves a listing to the group of states to which it now belongs. Refuses if that exceeds the
-/// person's limit for the group.
-fn update_counts(listing_id: &str, listing: &Listing) -> Result<()> {
+/// person's limit for the group, unless it is not `limited`.
+fn update_counts(listing_id: &str, listing: &Listing, limited: bool) -> Result<()> {
     let mut book = OWNER_LISTINGS.get_or_default(&listing.owner_id)?;
     let state = listing.state;
     // A pause or a rejection, which the person may not have chosen, is never refused because of a
     // limit.
-    let is_chosen = !matches!(state, State::Paused | State::Rejected);
+    let is_chosen = limited && !matches!(state, State::Paused | State::Rejected);
     for (list, states, most, name) in [
         (&mut book.value.published, State::PUBLISHED, MOST_PUBLISHED, "published_listings"),
         (&mut book.value.kept, State::UNPUBLISHED, MOST_UNPUBLISHED, "kept_listings"),
@@ -168,6 +199,7 @@ pub(crate) fn publish(
     action: &str,
     notice: Notice,
 ) -> Result<()> {
+    adopt(call, listing)?;
     let (now, value) = (call.now(), &mut listing.value);
     ensure_ready(call, value)?;
     let needs_review = !value.flags.is_empty() && !value.cleared || value.state == State::Rejected;
@@ -191,11 +223,11 @@ pub(crate) fn renew(call: &Call, listing: &mut Stored<Listing>) -> Result<()> {
     let to = LISTING.step(&listing.id, state, "renew")?;
     listing.value.content.valid_through = None;
     if to != state {
-        let days = if state == State::Filled { RENEW_FILLED_DAYS } else { RENEW_EXPIRED_DAYS };
-        ensure_in_time(call, &listing.value, days)?;
+        ensure_in_time(call, &listing.value, days_to_renew(state))?;
         let notice = (PUBLISHED, "The listing is published again.");
         return publish(call, listing, "renew", notice);
     }
+    adopt(call, listing)?;
     ensure_ready(call, &listing.value)?;
     let before = tuples(&listing.id, &listing.value);
     listing.value.valid_through = Some(end_of_validity(&listing.value, now));
@@ -207,8 +239,7 @@ pub(crate) fn renew(call: &Call, listing: &mut Stored<Listing>) -> Result<()> {
 
 /// Refuses if more than this number of days have passed since the listing ended.
 pub(crate) fn ensure_in_time(call: &Call, listing: &Listing, days: u64) -> Result<()> {
-    let ended = listing.ended_at.unwrap_or(u64::MAX);
-    if call.now() <= ended.saturating_add(days * DAY) {
+    if is_in_time(call, listing, days) {
         return Ok(());
     }
     let next = Next::action("listing_taxonomy", "tree");
@@ -229,8 +260,8 @@ pub(crate) fn end_of_validity(listing: &Listing, now: u64) -> u64 {
     chosen.filter(|end| *end > now).unwrap_or(by_default)
 }
 
-/// Refuses unless the listing's owner is active and recruits for its organisation, and the listing
-/// may be public and agrees with the owner's age.
+/// Refuses unless the listing's owner is active, and the listing may be public and agrees with the
+/// owner's age.
 pub(crate) fn ensure_ready(call: &Call, listing: &Listing) -> Result<()> {
     let person = people::person(&listing.owner_id)?;
     if person.as_ref().is_some_and(|person| !person.active) {
@@ -238,7 +269,6 @@ pub(crate) fn ensure_ready(call: &Call, listing: &Listing) -> Result<()> {
         let next = Next::action("owners", "reactivate");
         return Err(Refusal::common(ErrorCode::NotPermitted, message).next(next).into());
     }
-    orgs::ensure_owner_can_recruit(listing)?;
     age::ensure_publishable(call, listing, person)
 }
 

@@ -119,8 +119,9 @@ pub(crate) struct Create {
     /// Whether to publish it at once; otherwise it is a draft.
     #[serde(default)]
     pub(crate) publish: bool,
-    /// The id of an organisation that the person recruits for. All its recruiters can change the
-    /// listing. When the person no longer recruits for it, the listing is paused.
+    /// The id of an organisation that the person recruits for. The listing is the organisation's: all its
+    /// owners, admins and recruiters can change it. When the person is gone, it passes to another one of
+    /// these.
     pub(crate) as_org: Option<OtherId>,
 }
 
@@ -177,6 +178,9 @@ pub(crate) struct Mine {
     /// The states of the listings to return. Omit this field to get listings in all states.
     #[schemars(length(min = 1, max = 9))]
     pub(crate) state: Option<Vec<State>>,
+    /// The id of an organisation that the person recruits for: its listings are returned instead of the
+    /// person's own.
+    pub(crate) as_org: Option<OtherId>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
 }

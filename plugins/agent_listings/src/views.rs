@@ -1,6 +1,6 @@
 //! Outputs.
 
-use crate::{content, documents::*, refusals::*, schema_org, states::*, types::*};
+use crate::{allowed, content, documents::*, refusals::*, schema_org, states::*, types::*};
 pub(crate) use listing_search::{CardView, Owner};
 use people_kit::UNTRUSTED;
 use people_kit::people;
@@ -66,12 +66,17 @@ struct Review {
 
 impl View {
     /// Returns the view of the whole listing.
-    pub(crate) fn own(listing: &Stored<Listing>) -> Result<Self> {
+    pub(crate) fn own(call: &Call, listing: &Stored<Listing>) -> Result<Self> {
         let person = people::person(&listing.value.owner_id)?;
-        Ok(Self::of(listing, Owner::new(&listing.value.owner_id, person.as_ref())))
+        let owner = Owner::new(&listing.value.owner_id, person.as_ref());
+        Ok(Self::of(listing, owner, allowed::on(call, &listing.value)?))
     }
 
-    pub(crate) fn of(listing: &Stored<Listing>, owner: Owner) -> Self {
+    pub(crate) fn of(
+        listing: &Stored<Listing>,
+        owner: Owner,
+        allowed_actions: Vec<&'static str>,
+    ) -> Self {
         let value = &listing.value;
         let content = value.content.clone();
         let is_reviewed = !value.flags.is_empty() || value.reason.is_some();
@@ -81,7 +86,7 @@ impl View {
             listing_id: listing.id.clone(),
             category_label: value.about.label.clone(),
             version: listing.revision,
-            allowed_actions: LISTING.allowed(value.state),
+            allowed_actions,
             title: content.title,
             description_md: content.description,
             description_html: None,
@@ -105,7 +110,6 @@ impl View {
     #[must_use]
     pub(crate) fn public(mut self) -> Self {
         self.place = self.place.as_ref().map(Place::public);
-        self.allowed_actions.clear();
         self.review = None;
         self.said = None;
         self

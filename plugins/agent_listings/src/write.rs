@@ -1,14 +1,16 @@
 //! Creating a listing and changing its content.
 
 use crate::content::{self, Prepared};
-use crate::{age, documents::*, orgs, patch, refusals::*, states::*, transitions, types::*};
+use crate::{
+    acting, age, allowed, documents::*, patch, refusals::*, states::*, transitions, types::*,
+};
 use people_kit::people;
 use people_kit::taxonomy::is_never_public;
 use portolan_sdk::prelude::*;
 
 pub(crate) fn create(call: &Call, input: Create) -> Result<Stored<Listing>> {
     let owner_id = call.require_owner()?.to_owned();
-    orgs::ensure_can_recruit(&owner_id, input.as_org.as_deref())?;
+    acting::ensure_can_recruit(&owner_id, input.as_org.as_deref())?;
     let prepared = content::prepare(&input.category, input.side, input.content, "", call.now())?;
     let Prepared { content, checked, visibility, excerpt, flags } = prepared;
     let min_age = checked.policy.min_age.unwrap_or(0);
@@ -65,10 +67,10 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<Stored<Listing>> {
         return Err(ListingsError::ListingNotEditable {
             listing_id: listing.id,
             current: state.name(),
-            allowed_actions: LISTING.allowed(state),
+            allowed_actions: allowed::on(call, &listing.value)?,
         });
     }
-    orgs::ensure_owner_can_recruit(&listing.value)?;
+    transitions::adopt(call, &mut listing)?;
     let mut patched = patch::patched(&listing.value.content, input.patch)?;
     if patched == listing.value.content {
         return Ok(listing);

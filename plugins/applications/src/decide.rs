@@ -53,14 +53,19 @@ fn open_thread(me: &str, call: &Call, application: &mut Stored<Application>) -> 
     if value.thread_id.is_some() {
         return Ok(());
     }
-    let person = |owner_id: &str, agent_id: Option<String>| Participant {
-        owner_id: owner_id.to_owned(),
-        agent_id,
+    let applicant = Participant {
+        owner_id: value.owner_id.clone(),
+        agent_id: value.agent_id.clone(),
+        org_id: None,
     };
-    let agent_id = Some(call.require_agent()?.agent_id.clone());
+    let recipient = Participant {
+        owner_id: me.to_owned(),
+        agent_id: Some(call.require_agent()?.agent_id.clone()),
+        org_id: value.about.org_id.clone(),
+    };
     let opened = threads::open(&Open {
         pairing_id: application.id.clone(),
-        participants: vec![person(&value.owner_id, value.agent_id.clone()), person(me, agent_id)],
+        participants: vec![applicant, recipient],
         category: Some(value.category.clone()),
     });
     let opened = opened.map_err(|error| ApplicationError::of_thread(error, &application.id))?;

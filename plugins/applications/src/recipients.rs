@@ -50,14 +50,16 @@ impl Recipients {
     }
 }
 
-/// Returns the people who act for the recipient.
+/// Returns the people who act for the recipient, at most 50.
 pub(crate) fn acting(about: &About, to_owner_id: Option<&str>) -> Result<Vec<String>> {
-    Ok(match (to_owner_id, &about.org_id, &about.target_id) {
+    let mut acting = match (to_owner_id, &about.org_id, &about.target_id) {
         (Some(owner_id), _, _) => vec![owner_id.to_owned()],
         (None, Some(org_id), _) => organisations::acting_members(org_id)?,
         (None, None, Some(target_id)) => organisations::acting_for_target(target_id)?,
         (None, None, None) => Vec::new(),
-    })
+    };
+    acting.truncate(organisations::MOST_ACTING);
+    Ok(acting)
 }
 
 /// Refuses if the owner of a listing does not accept applications of this person, as for a proposal.

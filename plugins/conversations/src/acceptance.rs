@@ -1,6 +1,7 @@
 //! Who accepts messages from whom.
 //!
-//! A person can write in a thread only if all others in it accept messages from them. A person does
+//! A person can write in a thread only if all others in it accept messages from them; of the people of
+//! an organisation, one is enough, and colleagues do not count. A person does
 //! not accept them if one of the two has blocked the other, if they accept no contact for now
 //! (`contact_policy` `paused`), if they are deactivated or suspended, or if they do not exist any more.
 //! All of these look the same to the others: the thread is `frozen`, with the same version, and
@@ -60,23 +61,31 @@ impl Acceptance {
         Ok(Self { accepting, reachable, is_withdrawn })
     }
 
-    /// Returns whether all others in a thread get what the person sends.
+    /// Returns whether all others in a thread get what the person sends; of an organisation, one
+    /// person is enough.
     pub(crate) fn is_reachable(&self, thread: &Thread, viewer: &str) -> bool {
         let is_open =
             matches!(self.state(thread, viewer), ThreadState::Open | ThreadState::Archived);
-        is_open && thread.others(viewer).all(|other| self.reachable.contains(&other.owner_id))
+        let gets =
+            |side: &Vec<&Member>| side.iter().any(|other| self.reachable.contains(&other.owner_id));
+        is_open && thread.other_sides(viewer).iter().all(gets)
     }
 
     /// Returns the state of a thread as the person sees it.
     pub(crate) fn state(&self, thread: &Thread, viewer: &str) -> ThreadState {
-        let is_alone = thread.others(viewer).next().is_none();
-        let all_accept =
-            thread.others(viewer).all(|other| self.accepting.contains(&other.owner_id));
+        let sides = thread.other_sides(viewer);
+        let accepts =
+            |side: &Vec<&Member>| side.iter().any(|other| self.accepting.contains(&other.owner_id));
         match thread.state {
             ThreadState::Closed => ThreadState::Closed,
-            _ if is_alone || !all_accept => ThreadState::Frozen,
+            _ if sides.is_empty() || !sides.iter().all(accepts) => ThreadState::Frozen,
             state => state,
         }
+    }
+
+    /// Returns whether the person is deactivated or suspended, and so cannot write.
+    pub(crate) fn is_withdrawn(&self) -> bool {
+        self.is_withdrawn
     }
 }
 
@@ -156,11 +165,14 @@ pub(crate) fn write_relations(thread: &Stored<Thread>) -> Result<()> {
 
 /// Updates the relations of the threads that two people share, after a block or its end.
 pub(crate) fn block_changed(blocked: &Blocked) -> Result<()> {
+    shared_threads(blocked)?.iter().try_for_each(write_relations)
+}
+
+/// Returns the threads that two people share, or have shared.
+pub(crate) fn shared_threads(blocked: &Blocked) -> Result<Vec<Stored<Thread>>> {
     let both = by_member(&blocked.blocker_id).and(by_member(&blocked.blocked_id));
-    for hit in THREADS.all(Query::new().filter(both).limit(ROUND)) {
-        write_relations(&hit?.document)?;
-    }
-    Ok(())
+    let threads = THREADS.all(Query::new().filter(both).limit(ROUND));
+    Ok(threads.map(|hit| hit.map(|hit| hit.document)).collect::<Result<_, HostError>>()?)
 }
 
 /// Updates the relations of the threads of a person who has begun or ceased to accept messages. One

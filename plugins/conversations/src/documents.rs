@@ -5,6 +5,7 @@ use people_kit::threads::{Intent, ThreadError, ThreadState};
 use portolan_sdk::documents::Person;
 use portolan_sdk::documents::PersonalField::{Personal, Shared};
 use portolan_sdk::prelude::*;
+use std::collections::BTreeSet;
 
 /// The maximum number of people in a thread at once, including the invited ones.
 pub(crate) const MOST_MEMBERS: usize = 20;
@@ -27,7 +28,8 @@ pub(crate) const THREADS: Collection<Thread> = Collection::new("threads")
         Person::remove("members[].consents[]"),
     ])
     .unique("pairing_id", &["pairing_id"])
-    .index("member", &["members[].owner_id"]);
+    .index("member", &["members[].owner_id"])
+    .index("org", &["members[].org_id"]);
 
 pub(crate) const SEATS: Collection<Seat> = Collection::new("seats")
     .people(&[Person::delete("$id"), Person::delete("owner_id")])
@@ -69,6 +71,8 @@ pub(crate) struct Thread {
 pub(crate) struct Member {
     pub(crate) owner_id: String,
     pub(crate) agent_id: Option<String>,
+    /// The organisation for which the member takes part, while they act in its name.
+    pub(crate) org_id: Option<String>,
     pub(crate) membership: Membership,
     /// When `membership` last changed, in milliseconds.
     pub(crate) since: u64,
@@ -162,6 +166,39 @@ impl Thread {
         self.joined().filter(move |member| member.owner_id != owner_id)
     }
 
+    /// Returns the people who take part, those of one organisation together.
+    pub(crate) fn sides(&self) -> Vec<Vec<&Member>> {
+        let mut sides: Vec<Vec<&Member>> = Vec::new();
+        for member in self.joined() {
+            let is_of = |side: &&mut Vec<&Member>| {
+                member.org_id.is_some() && side.iter().all(|other| other.org_id == member.org_id)
+            };
+            match sides.iter_mut().find(is_of) {
+                Some(side) => side.push(member),
+                None => sides.push(vec![member]),
+            }
+        }
+        sides
+    }
+
+    /// Returns the sides without that of a person.
+    pub(crate) fn other_sides(&self, owner_id: &str) -> Vec<Vec<&Member>> {
+        let mut sides = self.sides();
+        sides.retain(|side| side.iter().all(|member| member.owner_id != owner_id));
+        sides
+    }
+
+    /// Returns the organisations for which people take part, or have.
+    pub(crate) fn orgs(&self) -> BTreeSet<String> {
+        self.members.iter().filter_map(|member| member.org_id.clone()).collect()
+    }
+
+    /// Returns the number of members that counts towards the limit; an organisation counts as one.
+    pub(crate) fn size(&self) -> usize {
+        let counted = self.members.iter().filter(|member| member.membership.is_counted());
+        counted.filter(|member| member.org_id.is_none()).count() + self.orgs().len()
+    }
+
     /// Returns the number of the last message that the person does not see: that before they
     /// joined. Somebody who is no member sees none.
     pub(crate) fn unseen_until(&self, owner_id: &str) -> u64 {
@@ -223,4 +260,45 @@ pub(crate) fn seats<'a>(
 ) -> Result<Vec<Stored<Seat>>> {
     let ids = owner_ids.into_iter().map(|owner_id| seat_id(thread_id, owner_id));
     Ok(SEATS.get_many(ids)?.into_iter().flatten().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn member(owner_id: &str, org_id: Option<&str>, membership: Membership) -> Member {
+        let org_id = org_id.map(str::to_owned);
+        Member { owner_id: owner_id.into(), org_id, membership, ..Member::default() }
+    }
+
+    #[test]
+    fn the_members_of_an_organisation_are_one_side() {
+        let thread = Thread {
+            pairing_id: "pair_1".into(),
+            category: None,
+            state: ThreadState::Open,
+            members: vec![
+                member("own_1", None, Membership::Joined),
+                member("own_2", Some("org_1"), Membership::Joined),
+                member("own_3", Some("org_1"), Membership::Joined),
+                member("own_4", Some("org_1"), Membership::Removed),
+                member("own_5", None, Membership::Joined),
+            ],
+            last_seq: 0,
+            last_message_id: None,
+            contact_exchanged: false,
+            active_at: 0,
+            close_reason: None,
+        };
+        let ids = |sides: Vec<Vec<&Member>>| {
+            let ids = |side: Vec<&Member>| {
+                side.into_iter().map(|member| member.owner_id.clone()).collect::<Vec<_>>()
+            };
+            sides.into_iter().map(ids).collect::<Vec<_>>()
+        };
+        assert_eq!(ids(thread.sides()), [vec!["own_1"], vec!["own_2", "own_3"], vec!["own_5"]]);
+        assert_eq!(ids(thread.other_sides("own_3")), [vec!["own_1"], vec!["own_5"]]);
+        assert_eq!(ids(thread.other_sides("own_1")), [vec!["own_2", "own_3"], vec!["own_5"]]);
+        assert_eq!(thread.size(), 3);
+    }
 }

@@ -1,5 +1,6 @@
 //! The capability `conversations`: threads, messages, receipts and members.
 
+mod colleagues;
 mod documents;
 mod states;
 mod members;
@@ -39,6 +40,10 @@ struct Conversations;
 /// `frozen` for you while not everybody in it accepts messages from you, whatever the reason;
 /// receipts are not passed on then either. People who join later see only messages written after
 /// they joined.
+///
+/// For an organisation, its owners, admins and recruiters take part, at most 20 of them, and as long as
+/// they act in its name; they see all messages, and what one of them has read counts as read. Each message
+/// names the person who wrote it.
 #[capability(
     id = "conversations",
     title = "Conversations",
@@ -46,6 +51,7 @@ struct Conversations;
     invokes = [
         people_kit::delivery::MUTE,
         people_kit::delivery::UNMUTE,
+        people_kit::organisations::ACTING_MEMBERS,
         people_kit::people::PEOPLE,
         people_kit::relations::ALLOWED,
         people_kit::relations::HIDDEN,
@@ -299,8 +305,21 @@ impl Conversations {
         access = internal, idempotent,
         on = "relationship.blocked", on = "relationship.unblocked"
     )]
-    fn on_block_changed(_call: &Call, event: Happened<Blocked>) -> Result<(), ConversationError> {
+    fn on_block_changed(call: &Call, event: Happened<Blocked>) -> Result<(), ConversationError> {
+        colleagues::block_changed(call, &event.data)?;
         acceptance::block_changed(&event.data)
+    }
+
+    /// Let those take part who act for an organisation by now, and nobody else of it.
+    #[action(access = internal, idempotent, on = "org.member_changed", on = "org.archived")]
+    fn on_org_changed(call: &Call, event: Happened<OrgRound>) -> Result<(), ConversationError> {
+        colleagues::org_changed(call, event.data)
+    }
+
+    /// Continue to update the threads of an organisation.
+    #[action(access = internal, idempotent)]
+    fn go_on_for_org(call: &Call, input: OrgRound) -> Result<(), ConversationError> {
+        colleagues::org_changed(call, input)
     }
 
     /// Update the stored relations of a person who now accepts messages, or no longer does.

@@ -94,8 +94,7 @@ fn ensure_can_be_invited(thread: &Stored<Thread>, me: &str, other: &str, now: u6
         return Err(ThreadError::RecipientNotAccepting.into());
     }
     let members = &thread.value.members;
-    let count = members.iter().filter(|member| member.membership.is_counted()).count();
-    if count >= MOST_MEMBERS || (before.is_none() && members.len() >= MOST_EVER) {
+    if thread.value.size() >= MOST_MEMBERS || (before.is_none() && members.len() >= MOST_EVER) {
         return Err(ConversationError::MemberLimitReached { thread_id: thread.id.clone() });
     }
     Ok(())
@@ -209,13 +208,15 @@ fn save_after_leaving(
     Ok(thread)
 }
 
-/// Invites the proposed people to whom everybody in the thread has consented and who can be
-/// invited; returns their ids.
+/// Invites the proposed people to whom everybody in the thread has consented, or one person of each
+/// organisation, and who can be invited; returns their ids.
 fn invite_consented(thread: &mut Stored<Thread>, now: u64) -> Result<Vec<String>> {
-    let joined: Vec<&str> = thread.value.joined().map(|member| member.owner_id.as_str()).collect();
+    let sides = thread.value.sides();
     let is_due = |member: &&Member| {
-        let all = joined.iter().all(|other| member.has_consent_of(other));
-        member.membership == Membership::Proposed && all && !joined.is_empty()
+        let consents =
+            |side: &Vec<&Member>| side.iter().any(|other| member.has_consent_of(&other.owner_id));
+        let all = sides.iter().all(consents);
+        member.membership == Membership::Proposed && all && !sides.is_empty()
     };
     let mut invited = Vec::new();
     for member in thread.value.members.iter().filter(is_due) {

@@ -94,6 +94,9 @@ pub(crate) const MEMBERSHIP: Machine<Membership> = Machine::new(
         Transition::new("decline", &[Invited], &[Declined]),
         Transition::new("leave", &[Joined], &[Left]),
         Transition::new("remove", &[Proposed, Invited, Joined], &[Membership::Removed]),
+        Transition::internal("on_org_changed", &[], &[Joined]),
+        Transition::internal("on_org_changed", &[Joined], &[Membership::Removed]),
+        Transition::internal("on_org_changed", &[Membership::Removed], &[Joined]),
     ],
 )
 .read_by("conversations", "get", "thread_id");

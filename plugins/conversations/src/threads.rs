@@ -1,7 +1,7 @@
 //! Operations on whole threads: opened, closed, archived, suspended.
 
 use crate::acceptance::{self, state};
-use crate::{documents::*, members, notices, refusals::*, states::*, types::*};
+use crate::{colleagues, documents::*, members, notices, refusals::*, states::*, types::*};
 use people_kit::threads::{self as api, End, Open, Opened, ThreadQuery, ThreadState};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
@@ -15,11 +15,12 @@ pub(crate) fn open(call: &Call, input: Open) -> Result<Opened> {
     let member = |participant: api::Participant| Member {
         owner_id: participant.owner_id,
         agent_id: participant.agent_id,
+        org_id: participant.org_id,
         membership: Membership::Joined,
         since: now,
         ..Member::default()
     };
-    let value = Thread {
+    let mut value = Thread {
         pairing_id: input.pairing_id,
         category: input.category,
         state: ThreadState::Open,
@@ -30,12 +31,13 @@ pub(crate) fn open(call: &Call, input: Open) -> Result<Opened> {
         active_at: now,
         close_reason: None,
     };
+    colleagues::arrange(&mut value, now)?;
     let thread = match THREADS.add(id, value, now) {
         Ok(thread) => thread,
         Err(HostError::Duplicate(thread_id)) => return Ok(Opened { thread_id }),
         Err(error) => return Err(error.into()),
     };
-    for member in &thread.value.members {
+    for member in thread.value.joined() {
         let seat = Seat::new(&thread.id, &member.owner_id, now);
         SEATS.add(seat_id(&thread.id, &member.owner_id), seat, now)?;
     }
@@ -51,6 +53,11 @@ pub(crate) fn thread(input: &ThreadQuery) -> Result<api::Thread> {
     Ok(api::Thread {
         state: state(&thread.value, &input.owner_id)?,
         participants: thread.value.joined().map(|member| member.owner_id.clone()).collect(),
+        orgs: thread
+            .value
+            .joined()
+            .filter_map(|member| Some((member.owner_id.clone(), member.org_id.clone()?)))
+            .collect(),
         pairing_id: thread.value.pairing_id,
         active_at: thread.value.active_at,
         thread_id: thread.id,

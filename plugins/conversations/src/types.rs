@@ -76,6 +76,14 @@ pub(crate) struct Round {
     pub(crate) cursor: Option<String>,
 }
 
+/// The part of the events of an organisation that is read; with a cursor, the input of
+/// `go_on_for_org`.
+#[input]
+pub(crate) struct OrgRound {
+    pub(crate) org_id: String,
+    pub(crate) cursor: Option<String>,
+}
+
 #[input]
 pub(crate) struct ThreadId {
     pub(crate) thread_id: Id,

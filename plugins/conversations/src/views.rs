@@ -48,6 +48,8 @@ pub(crate) struct ThreadView {
 #[output]
 pub(crate) struct ParticipantView {
     pub(crate) owner_id: String,
+    /// The organisation for which the member takes part.
+    pub(crate) org_id: Option<String>,
     /// The agent that acts for the member in it, if it is known.
     pub(crate) agent_id: Option<String>,
     pub(crate) membership: Membership,
@@ -153,6 +155,8 @@ struct ThreadContext<'a> {
     thread: &'a Stored<Thread>,
     /// The state as the person sees it.
     state: ThreadState,
+    /// Whether the person is deactivated or suspended.
+    is_withdrawn: bool,
     /// Whether everybody else gets what the person sends.
     is_reachable: bool,
     /// The seats of all members, keyed by the ids of the seats.
@@ -176,8 +180,10 @@ pub(crate) fn threads(now: u64, me: &str, threads: &[Stored<Thread>]) -> Result<
         found.map(|message| (message.value.thread_id.clone(), message)).collect();
     let view = |thread: &Stored<Thread>| {
         let state = reach.state(&thread.value, me);
-        let is_reachable = reach.is_reachable(&thread.value, me);
-        let scene = ThreadContext { now, me, thread, state, is_reachable, seats: &seats };
+        let (is_withdrawn, is_reachable) =
+            (reach.is_withdrawn(), reach.is_reachable(&thread.value, me));
+        let scene =
+            ThreadContext { now, me, thread, state, is_withdrawn, is_reachable, seats: &seats };
         scene.view(last.get(&thread.id))
     };
     Ok(threads.iter().map(view).collect())
@@ -196,11 +202,12 @@ pub(crate) fn messages(
 ) -> Result<Vec<MessageView>> {
     let reach = Acceptance::load(me, [&thread.value])?;
     let state = reach.state(&thread.value, me);
-    let is_reachable = reach.is_reachable(&thread.value, me);
+    let (is_withdrawn, is_reachable) =
+        (reach.is_withdrawn(), reach.is_reachable(&thread.value, me));
     let joined = thread.value.joined().map(|member| member.owner_id.as_str());
     let found = seats(&thread.id, joined)?.into_iter();
     let seats = found.map(|seat| (seat.id, seat.value)).collect();
-    let scene = ThreadContext { now, me, thread, state, is_reachable, seats: &seats };
+    let scene = ThreadContext { now, me, thread, state, is_withdrawn, is_reachable, seats: &seats };
     Ok(messages.iter().map(|message| scene.message(message)).collect())
 }
 
@@ -283,6 +290,12 @@ impl ThreadContext<'_> {
             "edit" | "retract" => false,
             "consent" => can_consent,
             "remove" => can_remove,
+            "send" | "accept" => !self.is_withdrawn,
+            "invite" => {
+                !self.is_withdrawn
+                    && self.thread.value.size() < MOST_MEMBERS
+                    && members.len() < MOST_EVER
+            }
             _ => true,
         });
         allowed
@@ -291,7 +304,7 @@ impl ThreadContext<'_> {
     fn participant(&self, member: &Member) -> ParticipantView {
         let marks = self.shared_marks(&member.owner_id);
         view!(member => ParticipantView {
-            owner_id, agent_id, membership, invited_by;
+            owner_id, org_id, agent_id, membership, invited_by;
             since: rfc3339(member.since),
             founder: member.is_founder(),
             delivered_seq: marks.delivered,
@@ -306,7 +319,9 @@ impl ThreadContext<'_> {
         let in_time = self.now <= value.sent_at + EDIT_WINDOW;
         let open = THREAD.allowed_as(MEMBER, self.state);
         let mut allowed = MESSAGE.allowed_as(if own { SENDER } else { RECIPIENT }, state);
-        allowed.retain(|action| open.contains(action) && (*action != "edit" || in_time));
+        allowed.retain(|action| {
+            open.contains(action) && (*action != "edit" || in_time && !self.is_withdrawn)
+        });
         view!(value => MessageView {
             thread_id, seq, text, intent, reply_to;
             message_id: stored.id.clone(),
@@ -327,12 +342,12 @@ impl ThreadContext<'_> {
     }
 
     /// Returns the state of a message: `Delivered` or `Read` only if that is true of every
-    /// recipient.
+    /// recipient; of an organisation, one person is enough.
     fn progress(&self, message: &Message) -> MessageState {
         let seq = message.seq;
-        let others = self.thread.value.others(&message.owner_id);
-        let others = others.filter(|other| other.joined_after < seq);
-        let marks: Vec<Marks> = others.map(|other| self.shared_marks(&other.owner_id)).collect();
+        let sides = self.thread.value.other_sides(&message.owner_id);
+        let marks: Vec<Marks> =
+            sides.iter().filter_map(|side| self.side_marks(side, seq)).collect();
         if message.state != MessageState::Accepted || marks.is_empty() {
             return message.state;
         }
@@ -343,6 +358,17 @@ impl ThreadContext<'_> {
         } else {
             MessageState::Accepted
         }
+    }
+
+    /// Returns the furthest marks of the people on a side who see the message with this number; `None`
+    /// if nobody there does.
+    fn side_marks(&self, side: &[&Member], seq: u64) -> Option<Marks> {
+        let recipients = side.iter().filter(|member| member.joined_after < seq);
+        let marks = recipients.map(|member| self.shared_marks(&member.owner_id));
+        marks.reduce(|one, other| Marks {
+            delivered: one.delivered.max(other.delivered),
+            read: one.read.max(other.read),
+        })
     }
 
     /// Returns the marks of a person that others may see.

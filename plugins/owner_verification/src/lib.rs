@@ -45,7 +45,7 @@ struct OwnerVerification;
     id = "owner_verification",
     title = "Owner verification",
     tags = ["map", "organisations", "verification", "domain"],
-    invokes = [subject::ORG],
+    invokes = [subject::ORG, people_kit::organisations::VACANT],
     collections = [VERIFICATIONS, SUBJECTS, DAYS],
     state_machines = [VERIFICATION]
 )]

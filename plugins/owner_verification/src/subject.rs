@@ -1,6 +1,7 @@
 //! The record of a company, and its current domain.
 
 use crate::{domain, refusals::*, types::*};
+use people_kit::organisations::{self, OfOrg};
 use portolan_sdk::{feeds::Feed, prelude::*};
 
 const TARGETS: Feed<Target> = Feed::new("targets");
@@ -54,14 +55,17 @@ impl SubjectRef {
     }
 
     /// Returns the domain that the caller may prove. Refuses if there is no such record, if it has
-    /// no domain, or if the caller is no admin of the organisation.
+    /// no domain, or if the caller is no admin of an organisation that still has one.
     pub(crate) fn domain_to_prove(&self) -> Result<String> {
         if let Some(org_id) = &self.org_id {
             let org = org(org_id)?.ok_or_else(no_org)?;
+            let query = OfOrg { org_id: org_id.clone() };
             let is_admin = |own: &Membership| {
                 own.state == "member" && ["owner", "admin"].contains(&own.role.as_str())
             };
-            if !org.membership.as_ref().is_some_and(is_admin) {
+            if !org.membership.as_ref().is_some_and(is_admin)
+                && !organisations::VACANT.call(&query)?.vacant
+            {
                 return Err(not_permitted(org_id).into());
             }
             return of_org(&org).ok_or_else(|| VerificationError::no_domain_of_org(org_id));

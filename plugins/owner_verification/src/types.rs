@@ -96,7 +96,8 @@ pub(crate) struct Start {
     /// `org_id`.
     pub(crate) target_id: Option<Id>,
     /// The id of an organisation of `social_org` of which the person is owner or admin: its domain
-    /// is to be proved.
+    /// is to be proved. If no owner and no admin has called for 60 days, anybody may prove it, and can
+    /// then take over the organisation with `social_org` `request_succession`.
     pub(crate) org_id: Option<Id>,
     /// Where the text will be published.
     pub(crate) method: Method,

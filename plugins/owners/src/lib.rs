@@ -14,7 +14,9 @@ mod suspensions;
 mod types;
 
 use people_kit::delivery::{CatalogChange, Mute, StateNext, Unmute};
-use people_kit::people::{Contact, ContactQuery, People, PeopleQuery, Reinstatement, Suspension};
+use people_kit::people::{
+    Contact, ContactQuery, People, PeopleQuery, Presences, Reinstatement, Suspension,
+};
 use people_kit::relations;
 use portolan_sdk::{
     WHILE_SUSPENDED,
@@ -276,6 +278,14 @@ impl Owners {
     #[action(access = internal, callers = ["agent_listings", "applications", "conversations", "data_rights", "pairings", "reports", "saved_searches", "signal_verification", "social_org", "social_permissions", "social_relationships", "thread_meetings"], idempotent)]
     fn people(call: &Call, input: PeopleQuery) -> Result<People, Refusal> {
         people::people(call, input)
+    }
+
+    /// Return to another capability when people were last there.
+    ///
+    /// People who do not exist are omitted.
+    #[action(access = internal, callers = ["social_org"], idempotent)]
+    fn presence(call: &Call, input: PeopleQuery) -> Result<Presences, Refusal> {
+        people::presence(call, input)
     }
 
     /// Return to another capability the contact data that a person has disclosed to somebody.

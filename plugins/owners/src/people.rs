@@ -1,7 +1,9 @@
 //! What other capabilities may know about people.
 
 use crate::{profile, types::*};
-use people_kit::people::{Contact, ContactPolicy, People, PeopleQuery, Person};
+use people_kit::people::{
+    Contact, ContactPolicy, People, PeopleQuery, Person, Presence, Presences,
+};
 use people_kit::relations::{Tuple, relate};
 use portolan_sdk::{contract::identity, prelude::*};
 
@@ -20,6 +22,18 @@ pub(crate) fn people(call: &Call, query: PeopleQuery) -> Result<People, Refusal>
     let people = existing.into_iter().zip(records).zip(agents);
     let people = people.map(|((id, record), agents)| person(id, record, agents, call.now()));
     Ok(People { people: people.collect() })
+}
+
+/// Returns when an agent of each of these people last called. People who do not exist are left out.
+pub(crate) fn presence(call: &Call, query: PeopleQuery) -> Result<Presences, Refusal> {
+    let mut people = Vec::new();
+    for owner_id in query.owner_ids {
+        if known(call, &owner_id)?.is_some() {
+            let last_call_at = identity::last_call(&owner_id)?;
+            people.push(Presence { owner_id, last_call_at });
+        }
+    }
+    Ok(Presences { people })
 }
 
 /// Returns what the host knows about a person; `None` if there is no such person in the caller's

@@ -3,12 +3,12 @@
 //!
 //! A person cannot be reached while they have no agent, and while they are deactivated or
 //! suspended; others are not told which of these it is. A proposal to or of such a person ends with
-//! their listing, which is paused; a connection goes on.
+//! their listing, which is paused; a connection goes on. Of an organisation, one person is enough.
 
 use crate::credits::By;
 use crate::notices::{self, BOTH, Notice};
-use crate::{documents::*, refusals::*, states::*, transitions, types::*};
-use people_kit::people;
+use crate::{access, documents::*, refusals::*, states::*, transitions, types::*};
+use people_kit::people::Person;
 use portolan_sdk::prelude::*;
 
 const ABSENCE: Notice =
@@ -70,23 +70,29 @@ pub(crate) fn listing_ended(
     END_OF_LISTING.notify(call, pairing, &[role.other()], Facts::because(reason))
 }
 
-/// Compares an open pairing with its people. If one of them no longer exists, it is cancelled, and
-/// the other one is not told why.
+/// Compares an open pairing with its people. If nobody is left on a side, it is cancelled, and the
+/// other one is not told why. If the person who stands for an organisation is gone, another member
+/// does.
 pub(crate) fn check(call: &Call, pairing_id: &str) -> Result<()> {
     let is_open = |pairing: &Stored<Pairing>| pairing.value.state.is_open();
     let Some(mut pairing) = PAIRINGS.get(pairing_id)?.filter(is_open) else { return Ok(()) };
-    let owner_ids = BOTH.iter().map(|role| pairing.value.side(*role).owner_id.as_str());
-    let people = people::people(owner_ids)?;
-    let find = |pairing: &Pairing, role: Role| people.get(&pairing.side(role).owner_id);
-    let (there, gone): (Vec<Role>, Vec<Role>) =
-        BOTH.iter().partition(|role| find(&pairing.value, **role).is_some());
+    let (mut there, mut gone) = (Vec::new(), Vec::new());
+    for role in BOTH {
+        match access::existing(&pairing.value, *role)? {
+            people if people.is_empty() => gone.push(*role),
+            people => there.push((*role, people)),
+        }
+    }
     if gone.is_empty() {
         transitions::set_check(call, pairing_id)?;
         // A proposal ends with the listing of a person who cannot be reached.
         let is_connected = pairing.value.state == State::Connected;
-        for role in there.into_iter().filter(|_| is_connected) {
-            let is_reachable = find(&pairing.value, role).is_some_and(people::Person::is_reachable);
-            update(call, &mut pairing, role, is_reachable)?;
+        for (role, people) in there {
+            pass_on(call, &mut pairing, role, &people)?;
+            if is_connected {
+                let is_reachable = people.iter().any(Person::is_reachable);
+                update(call, &mut pairing, role, is_reachable)?;
+            }
         }
         return Ok(());
     }
@@ -95,7 +101,24 @@ pub(crate) fn check(call: &Call, pairing_id: &str) -> Result<()> {
         pairing.value.hold_id = None;
     }
     transitions::enter(call, &mut pairing, "check", State::Cancelled, By::Another)?;
+    let there: Vec<Role> = there.into_iter().map(|(role, _)| role).collect();
     notices::CANCELLATION.notify(call, &pairing, &there, Facts::default())
+}
+
+/// Lets the first active member stand for an organisation if the person who did so is gone.
+fn pass_on(
+    call: &Call,
+    pairing: &mut Stored<Pairing>,
+    role: Role,
+    people: &[Person],
+) -> Result<()> {
+    let side = pairing.value.side(role);
+    let is_there = people.iter().any(|person| person.owner_id == side.owner_id);
+    let heir = people.iter().find(|person| person.active);
+    let Some(heir) = heir.filter(|_| !is_there) else { return Ok(()) };
+    pairing.value.stand_in(role, &heir.owner_id);
+    transitions::save(call, pairing)?;
+    notices::announce(call, pairing, role)
 }
 
 /// Records that the conversation of a connection is closed.

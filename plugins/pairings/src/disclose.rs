@@ -2,7 +2,8 @@
 //! kind.
 
 use crate::{
-    documents::*, guards, notices, propose, refusals::*, states::*, transitions, types::*, views::*,
+    access, documents::*, guards, notices, propose, refusals::*, states::*, transitions, types::*,
+    views::*,
 };
 use people_kit::relations::{Tuple, relate};
 use people_kit::text::{Fault, Faults, Lines, plain};
@@ -15,7 +16,7 @@ pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure
     let (mut pairing, role) = transitions::load_with_role(call, &input.pairing_id)?;
     let state = pairing.value.state;
     if state != State::Connected {
-        let allowed_actions = transitions::allowed(&pairing.value, role);
+        let allowed_actions = access::allowed(&pairing.value, role, call.require_owner()?);
         let pairing_id = pairing.id;
         return Err(PairingError::DisclosureNotAllowed { pairing_id, state, allowed_actions });
     }
@@ -31,7 +32,9 @@ pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure
         disclosed.keys().filter(|kind| theirs.contains_key(kind)).copied().collect();
     let news: Vec<Kind> = both.difference(&value.exchanged).copied().collect();
     let changed = disclosed != before || !news.is_empty();
-    value.side_mut(role).disclosed = disclosed;
+    let side = value.side_mut(role);
+    side.disclosed_by = side.org_id.as_ref().and_then(|_| call.owner_id()).map(str::to_owned);
+    side.disclosed = disclosed;
     value.exchanged = both;
     transitions::record_agent(call, &mut pairing, role)?;
     if changed {
@@ -51,7 +54,7 @@ pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure
 /// Writes into `social_permissions` that each of the two may see the other's contact data, and
 /// publishes the newly exchanged kinds to both.
 fn exchange(call: &Call, pairing: &Stored<Pairing>, news: &[Kind]) -> Result<()> {
-    let (from, to) = (&pairing.value.from.owner_id, &pairing.value.to.owner_id);
+    let (from, to) = (pairing.value.from.discloser(), pairing.value.to.discloser());
     let viewer = |one: &str, other: &str| {
         Tuple::new(format!("owner:{one}"), "contact_viewer", format!("owner:{other}"))
     };
@@ -154,12 +157,12 @@ pub(crate) fn contact(pairing: &Pairing, role: Role) -> Result<Option<Contact>> 
     let other = pairing.side(role.other());
     let is_exchanged = |kind: Kind| pairing.exchanged.contains(&kind);
     Ok(Some(Contact {
-        phone: if is_exchanged(Kind::Phone) { people::phone(&other.owner_id)? } else { None },
+        phone: if is_exchanged(Kind::Phone) { people::phone(other.discloser())? } else { None },
         email: open_detail(pairing, other, Kind::Email)?,
         full_name: open_detail(pairing, other, Kind::FullName)?,
         exact_address: open_detail(pairing, other, Kind::ExactAddress)?,
         links: match is_exchanged(Kind::Links) {
-            true => Some(people::links(&other.owner_id)?),
+            true => Some(people::links(other.discloser())?),
             false => None,
         },
         trust: UNTRUSTED,

@@ -27,13 +27,16 @@ pub(crate) const FREE_WITHDRAWAL: u64 = 7 * DAY;
 /// The interval at which an open pairing is compared with its people: of some changes there is no
 /// event.
 pub(crate) const CHECK_INTERVAL: u64 = DAY;
-/// The maximum number of pairings that one call ends; the others follow in calls of their own.
-pub(crate) const AT_ONCE: u32 = 10;
+/// The maximum number of pairings that one call ends or tells of; the others follow in calls of their
+/// own. A call can publish 100 events, and each side has at most 21 people who are notified.
+pub(crate) const AT_ONCE: u32 = 2;
 
 pub(crate) const PAIRINGS: Collection<Pairing> = Collection::new("pairings")
     .people(&[
         Person::redact("from.owner_id", &[Shared("from.disclosed"), Shared("messages[].text")]),
         Person::redact("from.agent_id", &[]),
+        Person::redact("from.assigned_to", &[]),
+        Person::redact("from.disclosed_by", &[Shared("from.disclosed")]),
         Person::redact(
             "to.owner_id",
             &[
@@ -45,10 +48,15 @@ pub(crate) const PAIRINGS: Collection<Pairing> = Collection::new("pairings")
             ],
         ),
         Person::redact("to.agent_id", &[]),
+        Person::redact("to.assigned_to", &[]),
+        Person::redact("to.disclosed_by", &[Shared("to.disclosed")]),
+        Person::redact("messages[].owner_id", &[Shared("messages[].text")]),
         Person::redact("people", &[]),
     ])
     .index("sent", &["from.owner_id", "changed_at"])
     .index("received", &["to.owner_id", "changed_at"])
+    .index("sent_for", &["from.org_id", "changed_at"])
+    .index("received_for", &["to.org_id", "changed_at"])
     .index("people", &["people", "state"])
     .index("outgoing", &["from.listing_id", "state"])
     .index("incoming", &["to.listing_id", "state"]);
@@ -121,14 +129,21 @@ pub(crate) struct Change {
 
 #[document]
 pub(crate) struct Side {
+    /// The person; of an organisation, the member who stands for it.
     pub(crate) owner_id: String,
     pub(crate) listing_id: String,
+    /// The organisation of the listing.
+    pub(crate) org_id: Option<String>,
+    /// The member who has taken it over, or to whom it was assigned; then it is `owner_id`.
+    pub(crate) assigned_to: Option<String>,
     /// The agent that last acted for this side.
     pub(crate) agent_id: Option<String>,
     /// The disclosed values: sealed if they were given here, without a value if they are stored
     /// elsewhere.
     #[serde(default)]
     pub(crate) disclosed: BTreeMap<Kind, Option<String>>,
+    /// The member of an organisation whose data that is.
+    pub(crate) disclosed_by: Option<String>,
     /// Whether the other side was notified that this one cannot be reached.
     #[serde(default)]
     pub(crate) away: bool,
@@ -141,6 +156,8 @@ pub(crate) struct Side {
 #[document]
 pub(crate) struct ProposalMessage {
     pub(crate) by: Role,
+    /// The person who wrote it; missing if it is the person on that side.
+    pub(crate) owner_id: Option<String>,
     pub(crate) kind: MessageKind,
     pub(crate) text: String,
     pub(crate) at: u64,
@@ -231,8 +248,11 @@ impl Pairing {
         let side = |listing: &Profile| Side {
             owner_id: listing.owner_id.clone(),
             listing_id: listing.listing_id.clone(),
+            org_id: listing.org_id.clone(),
+            assigned_to: None,
             agent_id: None,
             disclosed: BTreeMap::new(),
+            disclosed_by: None,
             away: false,
             listing_ended: None,
         };
@@ -261,13 +281,21 @@ impl Pairing {
         }
     }
 
-    /// Returns the side of this person; `None` if the pairing is not theirs.
-    pub(crate) fn role(&self, owner_id: &str) -> Option<Role> {
-        match owner_id {
-            id if id == self.from.owner_id => Some(Role::Sent),
-            id if id == self.to.owner_id => Some(Role::Received),
-            _ => None,
+    /// Assigns a side to a member, who stands for it from now on.
+    pub(crate) fn assign(&mut self, role: Role, owner_id: &str) {
+        self.stand_in(role, owner_id);
+        self.side_mut(role).assigned_to = Some(owner_id.to_owned());
+    }
+
+    /// Lets a member stand for a side that is assigned to nobody.
+    pub(crate) fn stand_in(&mut self, role: Role, owner_id: &str) {
+        let side = self.side_mut(role);
+        if side.owner_id != owner_id {
+            owner_id.clone_into(&mut side.owner_id);
+            side.agent_id = None;
         }
+        side.assigned_to = None;
+        self.people = both(&self.from.owner_id, &self.to.owner_id);
     }
 
     pub(crate) fn side(&self, role: Role) -> &Side {
@@ -304,6 +332,20 @@ impl Pairing {
     /// only a message of the recipient proves it.
     pub(crate) fn was_seen(&self) -> bool {
         self.messages.iter().any(|message| message.by == Role::Received)
+    }
+}
+
+impl Side {
+    /// Returns the person whose contact data is disclosed.
+    pub(crate) fn discloser(&self) -> &str {
+        self.disclosed_by.as_deref().unwrap_or(&self.owner_id)
+    }
+
+    /// Returns whether this person, who is on this side, can disclose contact data: of an
+    /// organisation, only the member who stands for it, and nobody in place of somebody else.
+    pub(crate) fn can_disclose(&self, me: &str) -> bool {
+        self.org_id.is_none()
+            || self.owner_id == me && (self.disclosed.is_empty() || self.discloser() == me)
     }
 }
 

@@ -119,7 +119,9 @@ pub(crate) fn listing_left(call: &Call, event: &Happened<ListingLeft>) -> Result
         any_of([field("from.listing_id").eq(listing_id), field("to.listing_id").eq(listing_id)]);
     let concerned = concerned.and(field("state").one_of(WAITING));
     let name = format!("left/{listing_id}");
-    for mut pairing in find_batch(call, concerned, &name, "on_listing_left", event)? {
+    let batch = find_batch(call, concerned, &name, "on_listing_left", event)?;
+    let has_ended_some = !batch.is_empty();
+    for mut pairing in batch {
         if pairing.value.from.listing_id == listing_id {
             let by =
                 if CHOSEN_BY_OWNER.contains(&state.as_str()) { By::Proposer } else { By::Another };
@@ -134,6 +136,8 @@ pub(crate) fn listing_left(call: &Call, event: &Happened<ListingLeft>) -> Result
         }
     }
     match reason {
+        // The events for the proposals leave no room for those for the connections.
+        Some(_) if has_ended_some => Ok(timers::set(&name, call.now(), "on_listing_left", event)?),
         Some(_) => rounds::run(call, Round::new(Work::ListingEnded, listing_id)),
         None => Ok(()),
     }
@@ -157,7 +161,7 @@ fn cancel(
 
 /// Returns at most [`AT_ONCE`] of the affected pairings. If there are more, sets a timer that
 /// handles the same event again at once.
-fn find_batch<T: Serialize>(
+pub(crate) fn find_batch<T: Serialize>(
     call: &Call,
     concerned: Filter,
     name: &str,

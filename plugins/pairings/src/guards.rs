@@ -17,18 +17,20 @@ pub(crate) fn profiles(from_id: &str, to_id: &str) -> Result<(Option<Profile>, O
 /// is visible to the caller. Refuses if the ids are not those of two such listings.
 pub(crate) fn listings(me: &str, from_id: &str, to_id: &str) -> Result<(Profile, Profile)> {
     let (from, to) = profiles(from_id, to_id)?;
-    let from = from.ok_or(PairingError::ListingNotFound)?;
-    if from.owner_id != me {
+    let mut from = from.ok_or(PairingError::ListingNotFound)?;
+    if !acts_for(me, &from)? {
         return Err(match can_view(me, &from)? {
             true => PairingError::not_your_listing(from_id),
             false => PairingError::ListingNotFound,
         });
     }
+    // Whoever proposes a listing of an organisation stands for it.
+    me.clone_into(&mut from.owner_id);
     if !from.is_active() {
         return Err(PairingError::ListingNotActive { step: read_listing(from_id) });
     }
     let to = to.ok_or(PairingError::ListingNotFound)?;
-    if to.owner_id == me {
+    if acts_for(me, &to)? {
         return Err(PairingError::SelfPairing { like: counterpart(&from) });
     }
     if !can_view(me, &to)? || relations::are_blocked(me, &to.owner_id)? {
@@ -38,6 +40,15 @@ pub(crate) fn listings(me: &str, from_id: &str, to_id: &str) -> Result<(Profile,
         return Err(PairingError::CategoryMismatch { like: counterpart(&from) });
     }
     Ok((from, to))
+}
+
+/// Returns whether a person may propose a listing and answer for it: as its owner or, for one of an
+/// organisation, as a member who acts in its name.
+fn acts_for(me: &str, listing: &Profile) -> Result<bool> {
+    match &listing.org_id {
+        Some(org_id) => Ok(relations::has_relation(format!("org:{org_id}"), "recruiter", me)?),
+        None => Ok(listing.owner_id == me),
+    }
 }
 
 pub(crate) fn counterpart(listing: &Profile) -> Like {

@@ -1,5 +1,6 @@
 //! Connects two people who have both agreed elsewhere.
 
+use crate::access::Viewer;
 use crate::{documents::*, guards, notices, refusals::*, reply, states::*, transitions, types::*};
 use people_kit::pairings::{CooldownQuery, Cooldowns, Mutual, Opened, Origin};
 use people_kit::people::{self, ContactPolicy, Person};
@@ -27,7 +28,9 @@ pub(crate) fn open(call: &Call, input: &Mutual) -> Result<Opened> {
     let (now, origin) = (call.now(), input.origin);
     let new = || Stored::new(call.new_id("pair"), Pairing::new(&from, &to, origin, now), now);
     let mut pairing = existing.unwrap_or_else(new);
-    if let Some(role) = call.owner_id().and_then(|owner_id| pairing.value.role(owner_id)) {
+    if let Some(me) = call.owner_id()
+        && let Some(role) = Viewer::load(me, &[&pairing])?.role(&pairing.value)
+    {
         transitions::record_agent(call, &mut pairing, role)?;
     }
     pairing.value.origin = input.origin;

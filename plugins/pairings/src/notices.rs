@@ -1,6 +1,7 @@
-//! The events of a pairing, for one side or both.
+//! The events of a pairing, for one side or both. On the side of an organisation, every member who acts
+//! in its name gets them.
 
-use crate::{documents::*, refusals::*, types::*};
+use crate::{access, documents::*, refusals::*, types::*};
 use portolan_sdk::prelude::*;
 
 /// An event of a pairing, with its summary and what it says about the conversation and the actor.
@@ -22,6 +23,8 @@ pub(crate) const CONNECTION: Notice =
 pub(crate) const MUTUAL: Notice = Notice { is_anonymous: true, ..CONNECTION };
 pub(crate) const EXCHANGE: Notice =
     Notice::new(CONTACT_EXCHANGED, "Both sides have disclosed contact data to each other.");
+pub(crate) const ASSIGNMENT: Notice =
+    Notice::new(ASSIGNED, "Another member answers for the organisation now.").in_thread();
 pub(crate) const EXPIRY: Notice = Notice::new(EXPIRED, "A proposal expired without an answer.");
 pub(crate) const CLOSING: Notice = Notice::new(CLOSED, "The pairing is closed.");
 /// The end of a pairing for a reason that is not disclosed, such as a block. The event is the same
@@ -47,7 +50,7 @@ impl Notice {
         Self { is_anonymous: true, ..self }
     }
 
-    /// Publishes the event to these sides.
+    /// Publishes the event to the people on these sides.
     pub(crate) fn notify(
         &self,
         call: &Call,
@@ -71,9 +74,16 @@ impl Notice {
             None => get(&pairing.id),
         });
         for role in to {
-            let owner_id = value.side(*role).owner_id.clone();
-            pairing.publish(self.event, Audience::Owner(owner_id), &data)?;
+            for owner_id in access::people(value, *role)? {
+                pairing.publish(self.event, Audience::Owner(owner_id), &data)?;
+            }
         }
         Ok(())
     }
+}
+
+/// Notifies the members of an organisation who answers for it now.
+pub(crate) fn announce(call: &Call, pairing: &Stored<Pairing>, role: Role) -> Result<()> {
+    let assigned_to = pairing.value.side(role).assigned_to.clone();
+    ASSIGNMENT.notify(call, pairing, &[role], Facts { assigned_to, ..Facts::default() })
 }

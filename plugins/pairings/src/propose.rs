@@ -2,7 +2,8 @@
 
 use crate::credits::{self, By};
 use crate::{
-    changes, documents::*, guards, notices, refusals::*, states::*, transitions, types::*, views::*,
+    access, changes, documents::*, guards, notices, refusals::*, states::*, transitions, types::*,
+    views::*,
 };
 use people_kit::pairings::Origin;
 use people_kit::text::{Faults, Lines, public};
@@ -20,9 +21,11 @@ pub(crate) fn propose(call: &Call, input: Propose) -> Result<View> {
     transitions::count_proposal(call, me)?;
     let (id, now) = (call.new_id("pair"), call.now());
     let mut value = Pairing::new(&from, &to, Origin::Proposal, now);
+    value.from.assigned_to = value.from.org_id.as_ref().map(|_| me.to_owned());
     value.from.agent_id = Some(agent_id.clone());
     value.messages.push(ProposalMessage {
         by: Role::Sent,
+        owner_id: Some(me.to_owned()),
         kind: MessageKind::Proposal,
         text,
         at: now,
@@ -40,7 +43,8 @@ pub(crate) fn propose(call: &Call, input: Propose) -> Result<View> {
 pub(crate) fn message(call: &Call, input: Write) -> Result<Sent> {
     let (mut pairing, role) = transitions::load_with_role(call, &input.pairing_id)?;
     let state = pairing.value.state;
-    if state.is_open() && !transitions::allowed(&pairing.value, role).contains(&"message") {
+    let me = call.require_owner()?;
+    if state.is_open() && !access::allowed(&pairing.value, role, me).contains(&"message") {
         return Err(match pairing.value.thread_closed {
             true => PairingError::ThreadClosed { pairing_id: pairing.id },
             false => PairingError::PairingNotConnected { pairing_id: pairing.id },
@@ -51,10 +55,19 @@ pub(crate) fn message(call: &Call, input: Write) -> Result<Sent> {
         transitions::ensure_allowed(call, &pairing, role, "message", input.expected_version)?;
         guards::ensure_not_blocked(&pairing.value, role)?;
         guards::ensure_of_age(&pairing.value, role)?;
-        let answer = ProposalMessage { by: role, kind: MessageKind::Answer, text, at: call.now() };
+        let answer = ProposalMessage {
+            by: role,
+            owner_id: Some(me.to_owned()),
+            kind: MessageKind::Answer,
+            text,
+            at: call.now(),
+        };
         pairing.value.messages.push(answer);
-        transitions::record_agent(call, &mut pairing, role)?;
+        let is_assigned = transitions::record_agent(call, &mut pairing, role)?;
         transitions::enter(call, &mut pairing, "message", State::Proposed, By::Proposer)?;
+        if is_assigned {
+            notices::announce(call, &pairing, role)?;
+        }
         notices::ANSWER.notify(call, &pairing, &[role.other()], Facts::of_due(&pairing.value))?;
         return Ok(Sent { message: None, pairing: view(call, &pairing)? });
     }
@@ -96,5 +109,5 @@ pub(crate) fn check_text(message: &str) -> Result<String> {
 /// Returns the pairing as the caller sees it.
 pub(crate) fn view(call: &Call, pairing: &Stored<Pairing>) -> Result<View> {
     let me = call.require_owner()?;
-    ViewContext::load(me, [pairing])?.view(pairing, me)
+    ViewContext::load(me, &[pairing])?.view(pairing)
 }

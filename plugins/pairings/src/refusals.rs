@@ -88,6 +88,9 @@ pub(crate) enum PairingError {
         next = get(&pairing_id)
     )]
     DisclosureNotAllowed { pairing_id: String, state: State, allowed_actions: Vec<&'static str> },
+    /// This person does not act for the organisation, or cannot answer here.
+    #[refusal(not_found, next = members(&org_id))]
+    MemberNotFound { org_id: String },
     /// The conversation of the two is closed: nobody can write in it any more.
     #[refusal(conflict, next = get(&pairing_id))]
     ThreadClosed { pairing_id: String },
@@ -110,8 +113,14 @@ impl PairingError {
     }
 
     pub(crate) fn not_yours(pairing_id: &str) -> Self {
-        let message = "Only the other side of this pairing may do this.";
+        let message = "Somebody else on this pairing has to do this: see allowed_actions.";
         Self::Common(Refusal::common(ErrorCode::NotPermitted, message).next(get(pairing_id)))
+    }
+
+    pub(crate) fn not_acting() -> Self {
+        let message = "You do not act in the name of this organisation.";
+        let mine = Next::action("social_org", "list_mine");
+        Self::Common(Refusal::common(ErrorCode::NotPermitted, message).next(mine))
     }
 
     pub(crate) fn not_your_listing(listing_id: &str) -> Self {
@@ -142,6 +151,10 @@ pub(crate) fn get(pairing_id: &str) -> Next {
 
 pub(crate) fn list() -> Next {
     Next::action(CAPABILITY, "list")
+}
+
+fn members(org_id: &str) -> Next {
+    Next::action("social_org", "members").field("org_id", org_id)
 }
 
 pub(crate) fn read_listing(listing_id: &str) -> Next {

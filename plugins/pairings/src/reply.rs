@@ -3,7 +3,8 @@
 use crate::notices::{self, BOTH, Notice};
 use crate::propose::{self, check_text};
 use crate::{
-    credits::By, documents::*, guards, refusals::*, states::*, transitions, types::*, views::*,
+    access, credits::By, documents::*, guards, refusals::*, states::*, transitions, types::*,
+    views::*,
 };
 use people_kit::threads::{self, Open, Participant};
 use portolan_sdk::prelude::*;
@@ -12,15 +13,17 @@ pub(crate) fn reply(call: &Call, input: Reply) -> Result<Answer<View>> {
     let (mut pairing, role) =
         transitions::load_for_action(call, &input.pairing_id, "reply", input.expected_version)?;
     let text = input.message.as_deref().map(check_text).transpose()?;
-    let to = target_state(&pairing, input.decision, text.is_some())?;
+    let me = call.require_owner()?;
+    let to = target_state(&pairing, me, input.decision, text.is_some())?;
     if input.decision != Decision::Decline {
         guards::ensure_not_blocked(&pairing.value, role)?;
         guards::ensure_of_age(&pairing.value, role)?;
     }
-    transitions::record_agent(call, &mut pairing, role)?;
+    let is_assigned = transitions::record_agent(call, &mut pairing, role)?;
     if let Some(text) = text {
         let kind = if to == State::Clarifying { MessageKind::Question } else { MessageKind::Reply };
-        pairing.value.messages.push(ProposalMessage { by: role, kind, text, at: call.now() });
+        let (owner_id, at) = (Some(me.to_owned()), call.now());
+        pairing.value.messages.push(ProposalMessage { by: role, owner_id, kind, text, at });
     }
     match to {
         State::Connected => {
@@ -43,6 +46,9 @@ pub(crate) fn reply(call: &Call, input: Reply) -> Result<Answer<View>> {
         ..Facts::default()
     };
     Notice::new(REPLIED, summary).in_thread().notify(call, &pairing, &[Role::Sent], facts)?;
+    if is_assigned {
+        notices::announce(call, &pairing, role)?;
+    }
     if to == State::Connected {
         let facts = Facts { origin: Some(pairing.value.origin), ..Facts::default() };
         notices::CONNECTION.notify(call, &pairing, BOTH, facts)?;
@@ -52,7 +58,12 @@ pub(crate) fn reply(call: &Call, input: Reply) -> Result<Answer<View>> {
 }
 
 /// Returns the state that a decision leads to.
-fn target_state(pairing: &Stored<Pairing>, decision: Decision, has_text: bool) -> Result<State> {
+fn target_state(
+    pairing: &Stored<Pairing>,
+    me: &str,
+    decision: Decision,
+    has_text: bool,
+) -> Result<State> {
     let state = pairing.value.state;
     let was_last = state == State::Proposed && pairing.value.questions() >= QUESTIONS;
     match decision {
@@ -66,8 +77,8 @@ fn target_state(pairing: &Stored<Pairing>, decision: Decision, has_text: bool) -
         }
         Decision::Ask => {
             let asked = PAIRING.step_to(&pairing.id, state, "reply", State::Clarifying);
-            let refused = |refusal| transitions::for_role(refusal, &pairing.value, Role::Received);
-            Ok(asked.map_err(refused)?)
+            let allowed = access::allowed(&pairing.value, Role::Received, me);
+            Ok(asked.map_err(|refusal| transitions::with_allowed(refusal, &allowed))?)
         }
     }
 }
@@ -78,6 +89,7 @@ pub(crate) fn connect(call: &Call, pairing: &mut Stored<Pairing>, action: &str) 
     let participants = [&value.from, &value.to].map(|side| Participant {
         owner_id: side.owner_id.clone(),
         agent_id: side.agent_id.clone(),
+        org_id: side.org_id.clone(),
     });
     let opened = threads::open(&Open {
         pairing_id: pairing.id.clone(),

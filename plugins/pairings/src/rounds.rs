@@ -1,7 +1,7 @@
 //! Work on all pairings that an event concerns: a page of them in each call.
 
-use crate::{changes, counterparts, documents::*, refusals::*, states::*};
-use people_kit::{listings, people};
+use crate::{access, changes, counterparts, documents::*, notices::BOTH, refusals::*, states::*};
+use people_kit::listings;
 use portolan_sdk::prelude::*;
 
 /// What has happened, of which the other sides are notified.
@@ -47,10 +47,11 @@ pub(crate) fn run(call: &Call, round: Round) -> Result<()> {
     }
     match work {
         Work::PersonChanged => {
-            let is_reachable = people::person(&id)?.is_some_and(|person| person.is_reachable());
             for pairing in &mut pairings {
-                if let Some(role) = pairing.value.role(&id) {
-                    counterparts::update(call, pairing, role, is_reachable)?;
+                let is_theirs = |role: &&Role| pairing.value.side(**role).owner_id == id;
+                if let Some(role) = BOTH.iter().find(is_theirs) {
+                    let is_reachable = access::is_reachable(&pairing.value, *role)?;
+                    counterparts::update(call, pairing, *role, is_reachable)?;
                 }
             }
         }

@@ -5,6 +5,10 @@ use portolan_sdk::prelude::*;
 
 pub(crate) const PROPOSER: &str = "proposer";
 pub(crate) const RECIPIENT: &str = "recipient";
+/// A member who acts for the organisation of one of the listings.
+pub(crate) const MEMBER: &str = "member";
+/// The actions by which members share the work.
+pub(crate) const SHARED: [&str; 2] = ["assign", "take_over"];
 
 #[choice(States)]
 pub(crate) enum State {
@@ -42,12 +46,15 @@ pub(crate) const PAIRING: Machine<State> = Machine::new(
         Transition::new("withdraw", WAITING, &[Withdrawn]).by(PROPOSER),
         Transition::new("disclose", &[Connected], &[]),
         Transition::new("close", &[Connected], &[Closed]),
+        Transition::new("assign", OPEN, &[]).by(MEMBER),
+        Transition::new("take_over", OPEN, &[]).by(MEMBER),
         Transition::internal("open_mutual", &[], &[Connected]),
         Transition::internal("open_mutual", WAITING, &[Connected]),
         Transition::internal("expire", WAITING, &[Expired]),
         Transition::internal("close_idle", &[Connected], &[Closed]),
         Transition::internal("on_listing_left", WAITING, &[Expired, Cancelled]),
         Transition::internal("on_blocked", OPEN, &[Cancelled]),
+        Transition::internal("on_member_changed", OPEN, &[]),
         Transition::internal("check", OPEN, &[Cancelled]),
     ],
 )

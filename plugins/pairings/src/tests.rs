@@ -4,7 +4,7 @@ use crate::{Pairings, changes, credits, documents::*, states::*};
 use people_kit::listings::{self, Profile, Profiles, Visibility};
 use people_kit::pairings::Origin;
 use people_kit::taxonomy::{Criteria, Side};
-use people_kit::{people, relations};
+use people_kit::{organisations, people, relations};
 use portolan_sdk::{
     prelude::*,
     test::{self, World},
@@ -247,6 +247,7 @@ fn a_proposal_to_a_changed_listing_is_withdrawn_without_a_cost_for_a_week() {
         let mut seen = pairing(State::Proposed);
         seen.messages.push(ProposalMessage {
             by: Role::Received,
+            owner_id: None,
             kind: MessageKind::Question,
             text: "How long?".into(),
             at: NOW,
@@ -326,4 +327,43 @@ fn the_view_says_that_the_other_side_has_no_agent() {
     let view = world.call("get", &json!({ "pairing_id": PAIRING })).unwrap();
     assert_eq!(view["counterpart_reachable"], false);
     assert_eq!(view["other"]["listing_active"], false);
+}
+
+const OFFICE: &str = "org_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+const COLLEAGUE: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X5";
+
+/// Returns a world in which the room is listed by an organisation, for which two people act, and in
+/// which these people exist; the landlord stands for it.
+fn office(people: &[Value]) -> World {
+    let mut connected = pairing(State::Connected);
+    connected.to.org_id = Some(OFFICE.into());
+    let acting = json!({ "org_id": OFFICE, "owner_ids": [LANDLORD, COLLEAGUE] });
+    world()
+        .answer(people::PEOPLE, json!({ "people": people }))
+        .answer(organisations::ACTING_MEMBERS, acting)
+        .answer(organisations::ACTING_FOR, json!({ "orgs": [] }))
+        .answer(listings::PROFILES, found(room()))
+        .document(PAIRINGS, PAIRING, &connected)
+}
+
+#[test]
+fn an_organisation_is_reached_through_any_of_its_people() {
+    for (colleague, expected) in [(true, true), (false, false)] {
+        let people = [person(SEEKER, true), person(LANDLORD, false), person(COLLEAGUE, colleague)];
+        let mut world = office(&people);
+        world.call("check", &json!({ "pairing_id": PAIRING })).unwrap();
+        assert_eq!(told(&world).is_empty(), expected);
+        let mut world = world.owner(SEEKER);
+        let view = world.call("get", &json!({ "pairing_id": PAIRING })).unwrap();
+        assert_eq!(view["counterpart_reachable"], expected);
+    }
+}
+
+#[test]
+fn a_connection_with_an_organisation_outlives_the_person_who_stood_for_it() {
+    let mut world = office(&[person(SEEKER, true), person(COLLEAGUE, true)]);
+    world.call("check", &json!({ "pairing_id": PAIRING })).unwrap();
+    let left = stored(&world);
+    assert_eq!((left.state, left.to.owner_id.as_str()), (State::Connected, COLLEAGUE));
+    assert!(told(&world).iter().all(|(event_type, _)| event_type == "pairing.assigned"));
 }

@@ -1,5 +1,6 @@
 //! The transitions of a pairing, with everything that follows from them.
 
+use crate::access::{self, Viewer};
 use crate::credits::{self, By};
 use crate::{documents::*, refusals::*, states::*, types::*, views::*};
 use portolan_sdk::prelude::*;
@@ -8,7 +9,9 @@ use portolan_sdk::prelude::*;
 pub(crate) fn load_with_role(call: &Call, pairing_id: &str) -> Result<(Stored<Pairing>, Role)> {
     let me = call.owner_id().ok_or(PairingError::PairingNotFound)?;
     let pairing = Pairing::load(pairing_id)?;
-    let role = pairing.value.role(me).ok_or(PairingError::PairingNotFound)?;
+    let viewer = Viewer::load(me, &[&pairing])?;
+    let role = viewer.role(&pairing.value).ok_or(PairingError::PairingNotFound)?;
+    access::ensure_visible(&pairing.value, role, me)?;
     Ok((pairing, role))
 }
 
@@ -33,42 +36,41 @@ pub(crate) fn ensure_allowed(
     action: &str,
     expected: Option<Version>,
 ) -> Result<()> {
-    let (id, state) = (pairing.id.as_str(), pairing.value.state);
-    let refused = |refusal| for_role(refusal, &pairing.value, role);
-    PAIRING.step(id, state, action).map_err(refused)?;
-    if !allowed(&pairing.value, role).contains(&action) {
+    let (id, state, me) = (pairing.id.as_str(), pairing.value.state, call.require_owner()?);
+    let allowed = access::allowed(&pairing.value, role, me);
+    if let Err(refusal) = PAIRING.step(id, state, action) {
+        return Err(with_allowed(refusal, &allowed).into());
+    }
+    if !allowed.contains(&action) {
         return Err(PairingError::not_yours(id));
     }
-    let me = call.require_owner()?;
     let current =
-        || ViewContext::load(me, [pairing]).and_then(|context| context.view(pairing, me)).ok();
+        || ViewContext::load(me, &[pairing]).and_then(|context| context.view(pairing)).ok();
     Ok(pairing.ensure_version(expected, current, get(id))?)
 }
 
-/// Records the agent that acts for this side.
-pub(crate) fn record_agent(call: &Call, pairing: &mut Stored<Pairing>, role: Role) -> Result<()> {
-    pairing.value.side_mut(role).agent_id = Some(call.require_agent()?.agent_id.clone());
-    Ok(())
+/// Records the agent that acts for this side. A side of an organisation that is assigned to nobody is
+/// assigned to the caller; returns whether it was.
+pub(crate) fn record_agent(call: &Call, pairing: &mut Stored<Pairing>, role: Role) -> Result<bool> {
+    let (me, agent) = (call.require_owner()?, call.require_agent()?);
+    let side = pairing.value.side(role);
+    let is_free = side.org_id.is_some() && side.assigned_to.is_none();
+    if is_free {
+        pairing.value.assign(role, me);
+    }
+    let side = pairing.value.side_mut(role);
+    if side.owner_id == me {
+        side.agent_id = Some(agent.agent_id.clone());
+    }
+    Ok(is_free)
 }
 
-/// Limits the allowed actions of a refusal to those of this side.
-pub(crate) fn for_role(mut refusal: Refusal, pairing: &Pairing, role: Role) -> Refusal {
+/// Replaces the allowed actions of a refusal by those of the caller.
+pub(crate) fn with_allowed(mut refusal: Refusal, allowed: &[&'static str]) -> Refusal {
     if let Some(conflict) = &mut refusal.conflict {
-        conflict["allowed_actions"] = portolan_sdk::to_value(&allowed(pairing, role));
+        conflict["allowed_actions"] = portolan_sdk::to_value(allowed);
     }
     refusal
-}
-
-/// Returns the actions that the side with this role may take now: those of the state, without
-/// messages once the conversation is closed.
-pub(crate) fn allowed(pairing: &Pairing, role: Role) -> Vec<&'static str> {
-    let role = match role {
-        Role::Sent => PROPOSER,
-        Role::Received => RECIPIENT,
-    };
-    let mut actions = PAIRING.allowed_as(role, pairing.state);
-    actions.retain(|action| *action != "message" || !pairing.thread_closed);
-    actions
 }
 
 /// Applies `action` to a pairing and saves it, with its timer, its pair, its listing's open

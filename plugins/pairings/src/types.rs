@@ -18,6 +18,7 @@ pub(crate) const WITHDRAWN: PairingEvent = Event::new("pairing.withdrawn");
 pub(crate) const EXPIRED: PairingEvent = Event::new("pairing.expired");
 pub(crate) const CLOSED: PairingEvent = Event::new("pairing.closed");
 pub(crate) const CANCELLED: PairingEvent = Event::new("pairing.cancelled");
+pub(crate) const ASSIGNED: PairingEvent = Event::new("pairing.assigned");
 /// A side can no longer be reached, or can be reached again.
 pub(crate) const COUNTERPART_CHANGED: PairingEvent = Event::new("pairing.counterpart_changed");
 /// The other side's listing has changed while the proposal to it waits.
@@ -55,6 +56,9 @@ pub(crate) struct Facts {
     /// The kinds of contact data, never the data.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) fields: Vec<Kind>,
+    /// The member who answers for the organisation now; only in `pairing.assigned`, and missing there
+    /// if nobody does.
+    pub(crate) assigned_to: Option<String>,
 }
 
 impl Facts {
@@ -71,7 +75,8 @@ impl Facts {
 
 #[input]
 pub(crate) struct Propose {
-    /// The person's own listing, which must be active.
+    /// The person's own listing, or one of an organisation in whose name the person acts. It must be
+    /// active.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) from_listing_id: String,
     /// The listing of another person to which it is proposed.
@@ -120,6 +125,14 @@ pub(crate) struct Write {
 #[input]
 pub(crate) struct Step {
     pub(crate) pairing_id: Id,
+    pub(crate) expected_version: Option<Version>,
+}
+
+#[input]
+pub(crate) struct Assign {
+    pub(crate) pairing_id: Id,
+    /// The member of the organisation who shall answer: an owner, admin or recruiter, `own_…`.
+    pub(crate) owner_id: Text<1, 40>,
     pub(crate) expected_version: Option<Version>,
 }
 
@@ -182,6 +195,10 @@ pub(crate) struct List {
     /// The person's role in the pairings to return. Omit this field to get pairings in which the
     /// person has either role.
     pub(crate) role: Option<Role>,
+    /// The organisation whose pairings to return. Omit this field to get the person's own and those of
+    /// all organisations in whose name the person acts.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) as_org: Option<String>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
 }
@@ -191,6 +208,13 @@ pub(crate) struct List {
 pub(crate) struct Blocked {
     pub(crate) blocker_id: String,
     pub(crate) blocked_id: String,
+}
+
+/// The part of `org.member_changed` that is read.
+#[input(Clone)]
+pub(crate) struct MemberChanged {
+    pub(crate) org_id: String,
+    pub(crate) owner_id: String,
 }
 
 /// The part of a listing's event that is read.

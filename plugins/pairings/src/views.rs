@@ -1,16 +1,20 @@
 //! Outputs: a pairing as one of its sides sees it.
 
-use crate::{documents::*, refusals::*, states::*, transitions};
+use crate::access::{self, Viewer};
+use crate::{documents::*, refusals::*, states::*};
 use people_kit::listings::{self, Card, Profile};
 use people_kit::people::{self, Person};
-use people_kit::{UNTRUSTED, pairings::Origin, relations};
+use people_kit::{UNTRUSTED, organisations, pairings::Origin, relations};
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The other side.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Other {
+    /// The person; of an organisation, the member who stands for it.
     owner_id: String,
+    /// The organisation in whose name they act; null if there is none.
+    org_id: Option<String>,
     display_name: Option<String>,
     /// The other side's listing; null if it has ended for good.
     listing: Option<Card>,
@@ -23,6 +27,7 @@ pub(crate) struct Other {
 /// A message from before the two were connected.
 #[output]
 pub(crate) struct Message {
+    /// The person who wrote it.
     owner_id: String,
     kind: MessageKind,
     text: String,
@@ -81,6 +86,10 @@ pub(crate) struct View {
     /// The actions that the person may take now.
     allowed_actions: Vec<&'static str>,
     role: Role,
+    /// The organisation in whose name the person acts in it.
+    as_org: Option<String>,
+    /// The member of that organisation who answers: who has taken it over, or to whom it was assigned.
+    assigned_to: Option<String>,
     origin: Origin,
     from_listing_id: String,
     to_listing_id: String,
@@ -122,40 +131,53 @@ pub(crate) struct View {
     changed_at: String,
 }
 
+/// The maximum number of people in one query.
+const CHUNK: usize = 100;
+
 /// The data about other people that views of pairings need.
 pub(crate) struct ViewContext {
+    viewer: Viewer,
     hidden: BTreeSet<String>,
+    /// Those who act for the organisations on the other sides of open pairings.
+    members: BTreeMap<String, Vec<String>>,
+    /// The people on the other sides, and the viewer.
     people: BTreeMap<String, Person>,
     listings: BTreeMap<String, Profile>,
-    /// The viewer, if a listing has a minimum age.
-    viewer: Option<Person>,
 }
 
 impl ViewContext {
     /// Loads the data for the views of at most 100 pairings of this person.
-    pub(crate) fn load<'a>(
-        me: &str,
-        pairings: impl IntoIterator<Item = &'a Stored<Pairing>>,
-    ) -> Result<Self> {
-        let (mut owners, mut ids) = (BTreeSet::new(), BTreeSet::new());
+    pub(crate) fn load(me: &str, pairings: &[&Stored<Pairing>]) -> Result<Self> {
+        let viewer = Viewer::load(me, pairings)?;
+        let (mut owners, mut ids, mut orgs) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for pairing in pairings {
-            if let Some(role) = pairing.value.role(me) {
+            if let Some(role) = viewer.role(&pairing.value) {
                 let other = pairing.value.side(role.other());
-                owners.insert(other.owner_id.as_str());
+                owners.insert(other.owner_id.clone());
                 ids.insert(other.listing_id.as_str());
+                orgs.extend(other.org_id.as_ref().filter(|_| pairing.value.state.is_open()));
             }
         }
-        let listings = listings::profiles(ids)?;
-        let viewer = match listings.iter().any(|listing| listing.min_age > 0) {
-            true => people::person(me)?,
-            false => None,
-        };
-        let listings = listings.into_iter();
+        let mut members = BTreeMap::new();
+        for org_id in orgs {
+            let mut acting = organisations::acting_members(org_id)?;
+            acting.truncate(organisations::MOST_TOLD);
+            owners.extend(acting.iter().cloned());
+            members.insert(org_id.clone(), acting);
+        }
+        let owners: Vec<&str> = owners.iter().map(String::as_str).collect();
+        let (mut hidden, mut people) = (BTreeSet::new(), people::people([me])?);
+        for chunk in owners.chunks(CHUNK) {
+            hidden.extend(relations::hidden(Some(me), chunk.iter().copied())?);
+            people.extend(people::people(chunk.iter().copied())?);
+        }
+        let listings = listings::profiles(ids)?.into_iter();
         Ok(Self {
-            viewer,
-            hidden: relations::hidden(Some(me), owners.iter().copied())?,
-            people: people::people(owners)?,
+            hidden,
+            members,
+            people,
             listings: listings.map(|listing| (listing.listing_id.clone(), listing)).collect(),
+            viewer,
         })
     }
 
@@ -164,18 +186,29 @@ impl ViewContext {
         self.hidden.contains(owner_id)
     }
 
-    pub(crate) fn view(&self, pairing: &Stored<Pairing>, me: &str) -> Result<View> {
-        let value = &pairing.value;
+    /// Returns whether the viewer may see a pairing of theirs: a member of an organisation who is
+    /// blocked with the other side does not, but for the one who stands for it.
+    pub(crate) fn is_shown(&self, pairing: &Pairing) -> bool {
+        self.viewer.role(pairing).is_some_and(|role| {
+            let is_own = pairing.side(role).owner_id == self.viewer.owner_id;
+            is_own || !self.is_hidden(&pairing.side(role.other()).owner_id)
+        })
+    }
+
+    pub(crate) fn view(&self, pairing: &Stored<Pairing>) -> Result<View> {
+        let (value, me) = (&pairing.value, self.viewer.owner_id.as_str());
         let none = || Refusal::common(ErrorCode::InternalError, "A pairing of somebody else.");
-        let role = value.role(me).ok_or_else(none)?;
+        let role = self.viewer.role(value).ok_or_else(none)?;
         let (mine, theirs) = (value.side(role), value.side(role.other()));
         let is_mine = role == Role::Sent;
         Ok(view!(value => View {
             state, origin, reason_code, reason, outcome, thread_id;
             pairing_id: pairing.id.clone(),
             version: pairing.revision,
-            allowed_actions: transitions::allowed(value, role),
+            allowed_actions: self.allowed(value, role),
             role,
+            as_org: mine.org_id.clone(),
+            assigned_to: mine.assigned_to.clone(),
             from_listing_id: value.from.listing_id.clone(),
             to_listing_id: value.to.listing_id.clone(),
             other: self.other(value, role),
@@ -192,17 +225,43 @@ impl ViewContext {
             },
             contact: None,
             cost_credits: Some(value.cost).filter(|_| is_mine),
-            candidate_id: value.candidate_id.clone().filter(|_| is_mine),
+            candidate_id: value.candidate_id.clone().filter(|_| is_mine && mine.owner_id == me),
             expires_at: value.due_at.map(rfc3339),
             created_at: rfc3339(pairing.created_at),
             changed_at: rfc3339(value.changed_at),
         }))
     }
 
-    /// Returns whether the person of a side gets what the viewer sends.
+    /// Returns the actions that the viewer may take, without those that a block, or a profile that is
+    /// hidden or paused, prevents.
+    fn allowed(&self, pairing: &Pairing, role: Role) -> Vec<&'static str> {
+        let other = pairing.side(role.other());
+        let is_blocked = self.is_hidden(&other.owner_id);
+        let is_active = self.people.get(&self.viewer.owner_id).is_none_or(|me| me.active);
+        let can_talk = is_active && self.of_side(other).any(Person::is_findable);
+        let is_connected = pairing.state == State::Connected;
+        let mut actions = access::allowed(pairing, role, &self.viewer.owner_id);
+        actions.retain(|action| match *action {
+            "message" => !is_blocked && (can_talk || !is_connected),
+            "disclose" => !is_blocked,
+            _ => true,
+        });
+        actions
+    }
+
+    /// Returns whether a person on a side gets what the viewer sends.
     fn is_reachable(&self, side: &Side) -> bool {
-        let person = self.people.get(&side.owner_id).filter(|_| !self.is_hidden(&side.owner_id));
-        person.is_some_and(Person::is_reachable)
+        self.of_side(side).any(Person::is_reachable)
+    }
+
+    /// Returns the people on the other side who are not blocked with the viewer: the person who stands
+    /// for it and, of an organisation, the others who act in its name.
+    fn of_side<'a>(&'a self, side: &'a Side) -> impl Iterator<Item = &'a Person> {
+        let members = side.org_id.as_ref().and_then(|org_id| self.members.get(org_id));
+        let owner_ids = members.into_iter().flatten().chain([&side.owner_id]);
+        let visible = owner_ids
+            .filter(|owner_id| !self.is_hidden(owner_id) && **owner_id != self.viewer.owner_id);
+        visible.filter_map(|owner_id| self.people.get(owner_id))
     }
 
     /// Returns the other side. If the two are blocked or the pairing is cancelled, it contains only
@@ -216,12 +275,13 @@ impl ViewContext {
             min_age == 0 || person.is_some_and(|person| person.age_at_least.unwrap_or(0) >= min_age)
         };
         let is_shown = |listing: &&Profile| {
-            is_adult(self.viewer.as_ref(), listing.min_age)
+            is_adult(self.people.get(&self.viewer.owner_id), listing.min_age)
                 && is_adult(self.people.get(&side.owner_id), listing.min_age)
                 && (listing.is_active() || pairing.state.is_open())
         };
         Other {
             owner_id: side.owner_id.clone(),
+            org_id: side.org_id.clone(),
             display_name: person.and_then(|person| person.display_name.clone()),
             listing: listing.filter(is_shown).map(Card::from),
             listing_active: listing.is_some_and(Profile::is_active),
@@ -236,7 +296,7 @@ fn change(change: &Change) -> ListingChange {
 
 fn message(pairing: &Pairing, message: &ProposalMessage) -> Message {
     Message {
-        owner_id: pairing.side(message.by).owner_id.clone(),
+        owner_id: message.owner_id.as_ref().unwrap_or(&pairing.side(message.by).owner_id).clone(),
         kind: message.kind,
         text: message.text.clone(),
         trust: UNTRUSTED,

@@ -1,8 +1,13 @@
-//! Who acts for a company: calls of `social_org` and `owner_verification`.
+//! Who acts for an organisation or a company: calls of `social_org` and `owner_verification`.
 
+use crate::{people, relations};
 use portolan_sdk::prelude::*;
+use std::collections::BTreeSet;
 
-/// The maximum number of people who are named as acting for a company.
+/// The maximum number of members of one organisation who are notified, or take part in one
+/// conversation. All others who act in its name can read and answer.
+pub const MOST_TOLD: usize = 20;
+/// The maximum number of people who receive what goes to a target, or who have proved its domain.
 pub const MOST_ACTING: usize = 50;
 /// The roles in an organisation whose members act for it.
 pub const ACTING_ROLES: [&str; 3] = ["owner", "admin", "recruiter"];
@@ -21,7 +26,7 @@ pub struct ActingQuery {
 pub struct ActingMembers {
     /// The organisation; null if there is none, or it is archived.
     pub org_id: Option<String>,
-    /// Its members with the role owner, admin or recruiter, the highest roles first, at most 50.
+    /// Its members with the role owner, admin or recruiter, the highest roles first.
     pub owner_ids: Vec<String>,
 }
 
@@ -32,7 +37,7 @@ pub struct OfPerson {
     pub owner_id: String,
 }
 
-/// The output of `social_org acting_for`: the organisations for which a person acts, at most 50.
+/// The output of `social_org acting_for`: the organisations for which a person acts.
 #[message(Default)]
 pub struct ActingFor {
     pub orgs: Vec<ActingOrg>,
@@ -44,6 +49,20 @@ pub struct ActingOrg {
     pub org_id: String,
     /// The linked target of the map.
     pub target_id: Option<String>,
+}
+
+/// The input of `social_org vacant`.
+#[message]
+pub struct OfOrg {
+    #[schemars(length(min = 1, max = 40))]
+    pub org_id: String,
+}
+
+/// The output of `social_org vacant`.
+#[message]
+pub struct Vacancy {
+    /// Whether no owner and no admin of the organisation is there any more.
+    pub vacant: bool,
 }
 
 /// The input of `owner_verification speakers`.
@@ -70,15 +89,26 @@ pub struct SpeaksFor {
 pub const ACTING_MEMBERS: Invocation<ActingQuery, ActingMembers> =
     Invocation::new("social_org", "acting_members");
 pub const ACTING_FOR: Invocation<OfPerson, ActingFor> = Invocation::new("social_org", "acting_for");
+pub const VACANT: Invocation<OfOrg, Vacancy> = Invocation::new("social_org", "vacant");
 pub const SPEAKERS: Invocation<OfTarget, Speakers> =
     Invocation::new("owner_verification", "speakers");
 pub const SPEAKS_FOR: Invocation<OfPerson, SpeaksFor> =
     Invocation::new("owner_verification", "speaks_for");
 
-/// Returns the people who act for an organisation.
+/// The maximum number of people in one query.
+const CHUNK: usize = 100;
+
+/// Returns the people who act for an organisation: owners first, then admins, then recruiters. An
+/// organisation that is archived or does not exist has none.
 pub fn acting_members(org_id: &str) -> Result<Vec<String>, Refusal> {
     let query = ActingQuery { org_id: Some(org_id.to_owned()), target_id: None };
     Ok(ACTING_MEMBERS.call(&query)?.owner_ids)
+}
+
+/// Returns the organisations for which a person acts.
+pub fn acting_orgs(owner_id: &str) -> Result<BTreeSet<String>, Refusal> {
+    let orgs = ACTING_FOR.call(&OfPerson { owner_id: owner_id.to_owned() })?.orgs;
+    Ok(orgs.into_iter().map(|org| org.org_id).collect())
 }
 
 /// Returns the people who act for a target of the map: those of the linked organisation, and those
@@ -94,4 +124,41 @@ pub fn acting_for_target(target_id: &str) -> Result<Vec<String>, Refusal> {
     }
     owner_ids.truncate(MOST_ACTING);
     Ok(owner_ids)
+}
+
+/// Returns the members who may act in the name of an organisation and whom these people may see: a
+/// member is left out if one of the people and the member are blocked, or if they are the same.
+pub fn members_visible_to<'a>(
+    org_id: &str,
+    people: impl IntoIterator<Item = &'a str>,
+) -> Result<Vec<String>, Refusal> {
+    let mut members = acting_members(org_id)?;
+    for person in people {
+        members.retain(|member| member != person);
+        let mut hidden = BTreeSet::new();
+        for chunk in members.chunks(CHUNK) {
+            hidden.extend(relations::hidden(Some(person), chunk.iter().map(String::as_str))?);
+        }
+        members.retain(|member| !hidden.contains(member));
+    }
+    Ok(members)
+}
+
+/// Returns the member to whom work for an organisation passes when the person who did it is gone:
+/// the first of its acting members who is active and whom these people may see.
+pub fn successor<'a>(
+    org_id: &str,
+    gone: &str,
+    people: impl IntoIterator<Item = &'a str>,
+) -> Result<Option<String>, Refusal> {
+    let mut members = members_visible_to(org_id, people)?;
+    members.retain(|member| member != gone);
+    for chunk in members.chunks(CHUNK) {
+        let known = people::people(chunk.iter().map(String::as_str))?;
+        let is_active = |member: &&String| known.get(*member).is_some_and(|person| person.active);
+        if let Some(member) = chunk.iter().find(is_active) {
+            return Ok(Some(member.clone()));
+        }
+    }
+    Ok(None)
 }

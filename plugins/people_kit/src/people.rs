@@ -72,6 +72,21 @@ pub struct People {
     pub people: Vec<Person>,
 }
 
+/// The output of `owners presence`: the people who exist.
+#[message]
+pub struct Presences {
+    pub people: Vec<Presence>,
+}
+
+/// When a person was last there.
+#[message]
+pub struct Presence {
+    pub owner_id: String,
+    /// When an agent of the person last called, in milliseconds since the Unix epoch, accurate to
+    /// about a day; `None` if the person has no agent that ever called.
+    pub last_call_at: Option<u64>,
+}
+
 /// The input of `owners contact` and of `svc.phone-binding number`.
 #[message]
 pub struct ContactQuery {
@@ -120,6 +135,7 @@ pub struct Number {
 }
 
 pub const PEOPLE: Invocation<PeopleQuery, People> = Invocation::new("owners", "people");
+pub const PRESENCE: Invocation<PeopleQuery, Presences> = Invocation::new("owners", "presence");
 pub const CONTACT: Invocation<ContactQuery, Contact> = Invocation::new("owners", "contact");
 pub const SUSPEND: Invocation<Suspension, ()> = Invocation::new("owners", "suspend");
 pub const REINSTATE: Invocation<Reinstatement, ()> = Invocation::new("owners", "reinstate");
@@ -140,6 +156,19 @@ pub fn people<'a>(
     }
     let people = PEOPLE.call(&query)?.people;
     Ok(people.into_iter().map(|person| (person.owner_id.clone(), person)).collect())
+}
+
+/// Returns whether at least one of these people exists and has an agent that called after this
+/// instant.
+pub fn is_anybody_present(owner_ids: &[String], since: u64) -> Result<bool, Refusal> {
+    for chunk in owner_ids.chunks(100) {
+        let query = PeopleQuery { owner_ids: chunk.to_vec() };
+        let mut people = PRESENCE.call(&query)?.people.into_iter();
+        if people.any(|person| person.last_call_at.is_some_and(|at| at > since)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Returns the person's own links, for somebody to whom they have disclosed them.

@@ -3,6 +3,7 @@
 
 use crate::{patterns, text::TextError};
 use portolan_sdk::{prelude::*, states::StateConflict};
+use std::collections::BTreeMap;
 
 /// The state of a conversation, as one of its participants sees it.
 #[choice(States)]
@@ -36,6 +37,9 @@ pub struct Participant {
     /// The agent that acts for them in it, if it is known.
     #[schemars(length(min = 1, max = 40))]
     pub agent_id: Option<String>,
+    /// The organisation for which they stand: everybody who acts in its name takes part too.
+    #[schemars(length(min = 1, max = 40))]
+    pub org_id: Option<String>,
 }
 
 /// The input of `conversations open`.
@@ -99,6 +103,9 @@ pub struct Thread {
     pub state: ThreadState,
     /// The ids of the current participants, including `owner_id`.
     pub participants: Vec<String>,
+    /// The organisations for which participants take part, by the ids of these.
+    #[serde(default)]
+    pub orgs: BTreeMap<String, String>,
     pub pairing_id: String,
     /// When the last message was sent, in milliseconds since the Unix epoch.
     pub active_at: u64,

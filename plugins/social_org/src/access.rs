@@ -3,7 +3,7 @@
 use crate::{
     refusal::*,
     states::*,
-    types::{MEMBERS, Member, ORGS, Org},
+    types::{MEMBERS, Member, ORGS, Org, role_of},
     view,
 };
 use people_kit::relations;
@@ -41,12 +41,13 @@ pub(crate) fn authorize(
 ) -> Result<Access> {
     let (mut org, me) = (Org::load(org_id)?, call.require_owner()?.to_owned());
     let own = membership(org_id, &me)?;
-    let role = view::role(own.as_ref().map(|own| &own.value));
-    let (Some(own), Some(role)) = (own, role.filter(|role| is_permitted(Some(*role), action)))
-    else {
+    let role = role_of(own.as_ref().map(|own| &own.value));
+    let is_heir = action == "archive" && org.value.is_last_admin(&me);
+    let may_act = |role: &Role| is_heir || is_permitted(Some(*role), action);
+    let (Some(own), Some(role)) = (own, role.filter(may_act)) else {
         return Err(not_permitted(org_id).into());
     };
-    org.ensure_version(expected_version, || view::org(&org, Some(&own.value)), get(org_id))?;
+    org.ensure_version(expected_version, || view::org(call, &org, Some(&own.value)), get(org_id))?;
     org.value.state = ORG.step(org_id, org.value.state, action)?;
     Ok(Access { org, me, own, role })
 }
@@ -77,9 +78,9 @@ impl Access {
         save(&mut self.org)
     }
 
-    pub(crate) fn view(&self) -> Result<view::OrgView> {
+    pub(crate) fn view(&self, call: &Call) -> Result<view::OrgView> {
         let own = membership(&self.org.id, &self.me)?.map(|membership| membership.value);
-        Ok(view::org(&self.org, own.as_ref()))
+        Ok(view::org(call, &self.org, own.as_ref()))
     }
 }
 

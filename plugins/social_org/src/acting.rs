@@ -1,9 +1,7 @@
 //! Who acts for an organisation, for other capabilities.
 
 use crate::{refusal::*, states::*, types::*};
-use people_kit::organisations::{
-    ACTING_ROLES, ActingFor, ActingMembers, ActingOrg, ActingQuery, MOST_ACTING,
-};
+use people_kit::organisations::{ACTING_ROLES, ActingFor, ActingMembers, ActingOrg, ActingQuery};
 use portolan_sdk::prelude::*;
 
 /// Returns the people who act for an organisation, or for the one that is linked to a target.
@@ -21,7 +19,7 @@ pub(crate) fn acting_members(input: ActingQuery) -> Result<ActingMembers> {
     let is_acting = |(_, role): &(&String, &Role)| ACTING_ROLES.contains(&role.name());
     let mut acting: Vec<_> = org.value.roles.iter().filter(is_acting).collect();
     acting.sort_by(|(_, one), (_, other)| other.cmp(one));
-    let owner_ids = acting.into_iter().take(MOST_ACTING).map(|(owner_id, _)| owner_id.clone());
+    let owner_ids = acting.into_iter().map(|(owner_id, _)| owner_id.clone());
     Ok(ActingMembers { org_id: Some(org_id), owner_ids: owner_ids.collect() })
 }
 
@@ -29,9 +27,9 @@ pub(crate) fn acting_members(input: ActingQuery) -> Result<ActingMembers> {
 pub(crate) fn acting_for(owner_id: &str) -> Result<ActingFor> {
     let roles = field("role").one_of(ACTING_ROLES);
     let acting = field("owner_id").eq(owner_id).and(field("state").eq(MemberState::Member));
-    let limit = u32::try_from(MOST_ACTING).unwrap_or(u32::MAX);
-    let found = MEMBERS.find(Query::new().filter(acting.and(roles)).limit(limit))?;
-    let ids: Vec<String> = found.documents().map(|member| member.value.org_id.clone()).collect();
+    let found = MEMBERS.all(Query::new().filter(acting.and(roles)));
+    let ids = found.map(|hit| hit.map(|hit| hit.document.value.org_id));
+    let ids = ids.collect::<Result<Vec<String>, HostError>>()?;
     let is_active = |org: &Stored<Org>| org.value.state == OrgState::Active;
     let orgs = ORGS.get_many(ids)?.into_iter().flatten().filter(is_active);
     let orgs = orgs.map(|org| ActingOrg { org_id: org.id, target_id: org.value.target_id });

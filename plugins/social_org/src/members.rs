@@ -13,7 +13,7 @@ use portolan_sdk::prelude::*;
 
 pub(crate) fn list(call: &Call, input: ListMembers) -> Result<Items<MemberView>> {
     let org = Org::load(&input.org_id)?;
-    let role = view::role(own_membership(call, &input.org_id)?.as_ref());
+    let role = role_of(own_membership(call, &input.org_id)?.as_ref());
     let is_open = input.state == MemberState::Member || is_permitted(role, "invite_member");
     if role.is_none() || !is_open {
         return Err(not_permitted(&input.org_id).into());
@@ -26,7 +26,7 @@ pub(crate) fn list(call: &Call, input: ListMembers) -> Result<Items<MemberView>>
     people.retain(|owner_id, _| !hidden.contains(owner_id));
     let view = |found: &Stored<Member>| {
         let person = people.get(&found.value.owner_id);
-        view::member(found, org.value.state, role, call.owner_id(), person)
+        view::member(found, &org.value, role, call.owner_id(), person)
     };
     Ok(Items { items: page.documents().map(view).collect(), next_cursor: page.next })
 }
@@ -136,7 +136,7 @@ pub(crate) fn respond(call: &Call, input: Respond) -> Result<OrgView> {
         _ => None,
     };
     notify(call, &own, inviter, "An invitation to an organisation was answered.")?;
-    Ok(view::org(&org, Some(&own.value)))
+    Ok(view::org(call, &org, Some(&own.value)))
 }
 
 /// Returns whether the inviter may still learn of the answer: they are a member, and the two are
@@ -178,7 +178,7 @@ pub(crate) fn transfer(call: &Call, input: MemberInput) -> Result<OrgView> {
         access.save()?;
         notify(call, &new_owner, Some(input.owner_id.into()), "You own an organisation now.")?;
     }
-    access.view()
+    access.view(call)
 }
 
 pub(crate) fn remove(call: &Call, input: MemberInput) -> Result<MemberView> {
@@ -195,7 +195,7 @@ pub(crate) fn leave(call: &Call, input: OrgVersion) -> Result<OrgView> {
     let mut own = access.own.clone();
     end_membership(call, &mut access, &mut own, "leave")?;
     notify(call, &own, None, "Somebody has left an organisation.")?;
-    Ok(view::org(&access.org, Some(&own.value)))
+    Ok(view::org(call, &access.org, Some(&own.value)))
 }
 
 /// Ends an invitation that was not answered, unless there is a newer one.
@@ -252,7 +252,7 @@ fn ensure_below(name: &'static str, number: usize, most: u64) -> Result<()> {
     }
 }
 
-fn notify(
+pub(crate) fn notify(
     call: &Call,
     member: &Stored<Member>,
     to: Option<String>,
@@ -276,10 +276,10 @@ fn view_of(access: &Access, member: &Stored<Member>) -> Result<MemberView> {
     let person = people::person(owner_id)?;
     let hidden = relations::hidden(Some(&access.me), [owner_id])?;
     let person = person.filter(|_| hidden.is_empty());
-    let (state, role) = (access.org.value.state, Some(access.role));
-    Ok(view::member(member, state, role, Some(&access.me), person.as_ref()))
+    let (org, role) = (&access.org.value, Some(access.role));
+    Ok(view::member(member, org, role, Some(&access.me), person.as_ref()))
 }
 
-fn timer(member_id: &str) -> String {
+pub(crate) fn timer(member_id: &str) -> String {
     format!("invite/{member_id}")
 }

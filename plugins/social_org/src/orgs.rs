@@ -8,6 +8,7 @@ use crate::{
     map, names, refusal,
     refusal::{OrgError, Result, another_domain},
     states::*,
+    succession,
     types::*,
     view::{self, OrgView},
 };
@@ -32,15 +33,21 @@ pub(crate) fn search(call: &Call, input: Search) -> Result<Items<OrgView>> {
         None => page.documents().map(|_| None).collect(),
     };
     let both = page.documents().zip(own);
-    let items = both.map(|(org, own)| view::org(org, own.map(|own| own.value).as_ref())).collect();
+    let items =
+        both.map(|(org, own)| view::org(call, org, own.map(|own| own.value).as_ref())).collect();
     Ok(Items { items, next_cursor: page.next })
 }
 
 pub(crate) fn get(call: &Call, org_id: &str) -> Result<OrgView> {
-    Ok(view::org(&Org::load(org_id)?, own_membership(call, org_id)?.as_ref()))
+    let (org, own) = (Org::load(org_id)?, own_membership(call, org_id)?);
+    let mut view = view::org(call, &org, own.as_ref());
+    if succession::can_request(call, &org.value)? {
+        view.allowed_actions.push("request_succession");
+    }
+    Ok(view)
 }
 
-pub(crate) fn list_mine(me: &str, input: ListMine) -> Result<Items<OrgView>> {
+pub(crate) fn list_mine(call: &Call, me: &str, input: ListMine) -> Result<Items<OrgView>> {
     let states = match input.state.is_empty() {
         true => vec![MemberState::Member, MemberState::Invited],
         false => input.state,
@@ -49,7 +56,7 @@ pub(crate) fn list_mine(me: &str, input: ListMine) -> Result<Items<OrgView>> {
     let page = MEMBERS.find(Query::new().filter(mine).page(input.page))?;
     let orgs = ORGS.get_many(page.documents().map(|own| own.value.org_id.as_str()))?;
     let both = orgs.into_iter().zip(page.documents());
-    let items = both.filter_map(|(org, own)| Some(view::org(&org?, Some(&own.value))));
+    let items = both.filter_map(|(org, own)| Some(view::org(call, &org?, Some(&own.value))));
     Ok(Items { items: items.collect(), next_cursor: page.next })
 }
 
@@ -69,6 +76,8 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<OrgView> {
         roles: BTreeMap::from([(me.clone(), Role::Owner)]),
         invited: BTreeSet::new(),
         sole_member: Some(me.clone()),
+        verified_by: BTreeSet::new(),
+        succession: None,
     };
     let mut org = Stored::new(org_id.clone(), org, call.now());
     save(&mut org)?;
@@ -83,7 +92,7 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<OrgView> {
     };
     MEMBERS.put(&member_id(&org_id, &me), &member, Expect::Absent)?;
     write_role_relation(&org_id, &me, None, Some(Role::Owner))?;
-    Ok(view::org(&org, Some(&member)))
+    Ok(view::org(call, &org, Some(&member)))
 }
 
 pub(crate) fn update(call: &Call, input: Update) -> Result<OrgView> {
@@ -101,17 +110,18 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<OrgView> {
         org.verified &= !has_new_domain;
         access.org.value = org;
         if has_new_domain {
+            access.org.value.verified_by.clear();
             unlink(&mut access)?;
         }
         access.save()?;
     }
-    access.view()
+    access.view(call)
 }
 
 pub(crate) fn link_target(call: &Call, input: LinkTarget) -> Result<OrgView> {
     let mut access = authorize(call, &input.org_id, "link_target", input.expected_version)?;
     if access.org.value.target_id == input.target_id {
-        return access.view();
+        return access.view(call);
     }
     if input.target_id.is_some() && !access.org.value.verified {
         return Err(OrgError::VerificationRequired { org_id: input.org_id.into() });
@@ -141,7 +151,7 @@ pub(crate) fn link_target(call: &Call, input: LinkTarget) -> Result<OrgView> {
         let data = Data::new(call, access.org.resource(), summary, facts);
         access.org.publish(TARGET_LINKED, Audience::Capabilities, &data)?;
     }
-    access.view()
+    access.view(call)
 }
 
 fn unlink(access: &mut Access) -> Result<()> {
@@ -163,12 +173,13 @@ pub(crate) fn archive(call: &Call, input: OrgVersion) -> Result<OrgView> {
         roles.push((member.owner_id, member.role));
     }
     delete_role_relations(&input.org_id, &roles)?;
+    succession::cancel(&access.org.id)?;
     access.save()?;
     let facts = Facts { org_id: Some(input.org_id.into()), ..Facts::default() };
     let summary = "An organisation was archived.";
     let data = Data::new(call, access.org.resource(), summary, facts);
     access.org.publish(ARCHIVED, Audience::Capabilities, &data)?;
-    access.view()
+    access.view(call)
 }
 
 pub(crate) fn set_verified(call: &Call, input: SetVerified) -> Result<()> {
@@ -197,9 +208,17 @@ pub(crate) fn set_verified(call: &Call, input: SetVerified) -> Result<()> {
 /// Applies the result of a verification. It is ignored if the organisation is archived or has
 /// another domain.
 pub(crate) fn apply_verification(call: &Call, verification: Verification) -> Result<()> {
-    let Some(org_id) = verification.org_id else { return Ok(()) };
-    if ORGS.get(&org_id)?.is_none_or(|known| known.value.state != OrgState::Active) {
-        return Ok(());
+    let Some(org_id) = verification.org_id.clone() else { return Ok(()) };
+    let is_active = |known: &Stored<Org>| known.value.state == OrgState::Active;
+    let Some(mut org) = ORGS.get(&org_id)?.filter(is_active) else { return Ok(()) };
+    let is_current = org.value.domain.as_ref() == Some(&verification.domain);
+    let people = &mut org.value.verified_by;
+    let has_changed = match verification.is_proved() && is_current {
+        true => people.insert(verification.owner_id.clone()),
+        false => people.remove(&verification.owner_id),
+    };
+    if has_changed {
+        save(&mut org)?;
     }
     let (verified, domain) = (verification.anybody_verified, Some(verification.domain));
     set_verified(call, SetVerified { org_id: org_id.into(), verified, domain })

@@ -42,6 +42,10 @@ pub(crate) enum OrgError {
     /// A limit is reached: see conflict.
     #[refusal(conflict, conflict_detail = limit, next = Next::action(CAPABILITY, "list_mine"))]
     OrgLimitReached { limit: Limit },
+    /// An owner of this organisation is there: one of their agents has called in the last 60 days.
+    /// Ask them to transfer it.
+    #[refusal(conflict, retryable, next = get(&org_id))]
+    OwnerPresent { org_id: String },
     /// Another organisation is linked to this target.
     #[refusal(conflict, conflict_detail = duplicate(&existing_id), next = get(&existing_id))]
     TargetTaken { existing_id: String },

@@ -32,13 +32,31 @@ pub(crate) enum Role {
     Owner,
 }
 
+/// The state of a request to own an organisation whose owner is gone.
+#[choice(States)]
+pub(crate) enum SuccessionState {
+    /// It takes effect at `due_at`, unless an owner refuses it or is there again.
+    Requested,
+    /// An owner has refused it.
+    Refused,
+    /// The person who made it has withdrawn it.
+    Withdrawn,
+    /// An owner was there again, or the person could not take over any more, when it was due.
+    Lapsed,
+    /// The person owns the organisation.
+    Completed,
+}
+
 use MemberState::{Declined, Expired, Invited, Left, Member, Removed, Withdrawn};
 use OrgState::{Active, Archived};
+use SuccessionState::{Completed, Lapsed, Refused, Requested};
 
 /// A person who is invited and has no role yet.
 pub(crate) const INVITEE: &str = "invited";
 /// The role of a person in their own membership, in which they answer an invitation or leave.
 pub(crate) const ONESELF: &str = "oneself";
+/// The role of the person who has requested to own the organisation.
+pub(crate) const CLAIMANT: &str = "claimant";
 
 /// The actions on an organisation, each with the lowest role that permits it.
 pub(crate) const ORG: Machine<OrgState> = Machine::new(
@@ -55,6 +73,28 @@ pub(crate) const ORG: Machine<OrgState> = Machine::new(
         Transition::new("link_target", &[Active], &[]).by("admin"),
         Transition::internal("set_verified", &[Active], &[]),
         Transition::new("archive", &[Active], &[Archived]).by("owner"),
+        Transition::new("request_succession", &[Active], &[]).by("admin"),
+        Transition::new("refuse_succession", &[Active], &[]).by("owner"),
+        Transition::new("withdraw_succession", &[Active], &[]).by(CLAIMANT),
+    ],
+)
+.read_by("social_org", "get", "org_id");
+
+/// The states of a request to own an organisation.
+pub(crate) const SUCCESSION: Machine<SuccessionState> = Machine::new(
+    "succession",
+    &[
+        Transition::new("request_succession", &[], &[Requested]).by(CLAIMANT),
+        Transition::new(
+            "request_succession",
+            &[Refused, SuccessionState::Withdrawn, Lapsed, Completed],
+            &[Requested],
+        )
+        .by(CLAIMANT),
+        Transition::new("refuse_succession", &[Requested], &[Refused]).by("owner"),
+        Transition::new("withdraw_succession", &[Requested], &[SuccessionState::Withdrawn])
+            .by(CLAIMANT),
+        Transition::internal("complete_succession", &[Requested], &[Completed, Lapsed]),
     ],
 )
 .read_by("social_org", "get", "org_id");
@@ -105,14 +145,18 @@ pub(crate) fn allowed_on_member(
 }
 
 /// Returns the actions that at least one of the roles may take in the state.
-fn allowed_to<S: States>(machine: &Machine<S>, state: S, roles: &[&str]) -> Vec<&'static str> {
+pub(crate) fn allowed_to<S: States>(
+    machine: &Machine<S>,
+    state: S,
+    roles: &[&str],
+) -> Vec<&'static str> {
     let is_allowed =
         |action: &&str| roles.iter().any(|role| machine.allowed_as(role, state).contains(action));
     machine.allowed(state).into_iter().filter(is_allowed).collect()
 }
 
 /// Returns the names of a role and of those below; none without a role.
-fn roles_up_to(role: Option<Role>) -> Vec<&'static str> {
+pub(crate) fn roles_up_to(role: Option<Role>) -> Vec<&'static str> {
     Role::ALL.iter().filter(|found| Some(**found) <= role).map(|role| role.name()).collect()
 }
 
@@ -124,8 +168,15 @@ mod tests {
     fn a_role_allows_what_lower_ones_do() {
         assert_eq!(allowed(None, Active), Vec::<&str>::new());
         assert_eq!(allowed(Some(Role::Recruiter), Active), ["leave"]);
-        let admin =
-            ["update", "invite_member", "set_role", "remove_member", "leave", "link_target"];
+        let admin = [
+            "update",
+            "invite_member",
+            "set_role",
+            "remove_member",
+            "leave",
+            "link_target",
+            "request_succession",
+        ];
         assert_eq!(allowed(Some(Role::Admin), Active), admin);
         let owner = allowed(Some(Role::Owner), Active);
         assert!(owner.contains(&"archive") && owner.contains(&"transfer_ownership"));

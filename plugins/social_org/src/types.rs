@@ -22,6 +22,12 @@ pub(crate) const INVITE_FOR: u64 = 14 * DAY;
 pub(crate) const AFTER_DECLINED: u64 = 90 * DAY;
 /// The cooldown after a withdrawn invitation.
 pub(crate) const AFTER_WITHDRAWN: u64 = DAY;
+/// The time without a call by any of their agents after which a person counts as gone.
+pub(crate) const GONE_AFTER: u64 = 60 * DAY;
+/// The time until an admin who has requested it owns an organisation whose owner is gone.
+pub(crate) const WAIT_OF_ADMIN: u64 = 7 * DAY;
+/// The same for a person who has proved the organisation's domain.
+pub(crate) const WAIT_OF_DOMAIN: u64 = 14 * DAY;
 
 pub(crate) const ORGS: Collection<Org> = Collection::new("orgs")
     .people(&[
@@ -29,6 +35,8 @@ pub(crate) const ORGS: Collection<Org> = Collection::new("orgs")
         Person::redact("founder", &[]),
         Person::remove("roles{}"),
         Person::remove("invited[]"),
+        Person::remove("verified_by[]"),
+        Person::redact("succession.by", &[]),
     ])
     .unique("name", &["name_key"])
     .index("kind", &["state", "kind", "verified", "name_key"])
@@ -51,6 +59,9 @@ pub(crate) const VERIFIED: Event<Data<Facts>> = Event::new("org.verified");
 /// An organisation is linked to a target of the map. Only capabilities receive it.
 pub(crate) const TARGET_LINKED: Event<Data<Facts>> = Event::new("org.target_linked");
 pub(crate) const ARCHIVED: Event<Data<Facts>> = Event::new("org.archived");
+pub(crate) const SUCCESSION_REQUESTED: Event<Data<Facts>> = Event::new("org.succession_requested");
+pub(crate) const SUCCESSION_REFUSED: Event<Data<Facts>> = Event::new("org.succession_refused");
+pub(crate) const OWNER_CHANGED: Event<Data<Facts>> = Event::new("org.owner_changed");
 
 /// The facts of the events; each event has some of them.
 #[output(Default)]
@@ -60,6 +71,10 @@ pub(crate) struct Facts {
     pub(crate) role: Option<Role>,
     pub(crate) expires_at: Option<String>,
     pub(crate) verified: Option<bool>,
+    /// When a request to own the organisation takes effect (RFC 3339).
+    pub(crate) due_at: Option<String>,
+    /// How a request to own the organisation ended without effect.
+    pub(crate) succession: Option<SuccessionState>,
     pub(crate) target_id: Option<String>,
 }
 
@@ -95,6 +110,55 @@ pub(crate) struct Org {
     /// The member, while there is only one: their erasure deletes the organisation.
     #[serde(default)]
     pub(crate) sole_member: Option<String>,
+    /// The people who have proved the domain.
+    #[serde(default)]
+    pub(crate) verified_by: BTreeSet<String>,
+    /// The last request to own the organisation.
+    #[serde(default)]
+    pub(crate) succession: Option<Succession>,
+}
+
+/// A request to own an organisation whose owner is gone. Times are milliseconds since the Unix
+/// epoch.
+#[document]
+pub(crate) struct Succession {
+    pub(crate) by: String,
+    pub(crate) ground: Ground,
+    pub(crate) state: SuccessionState,
+    pub(crate) requested_at: u64,
+    pub(crate) due_at: u64,
+}
+
+/// Why a person may own an organisation whose owner is gone.
+#[choice]
+pub(crate) enum Ground {
+    /// They are an admin.
+    Admin,
+    /// They have proved its domain, and there is no admin.
+    Domain,
+}
+
+impl Org {
+    /// Returns the request to own the organisation that has not ended.
+    pub(crate) fn open_succession(&self) -> Option<&Succession> {
+        self.succession.as_ref().filter(|request| request.state == SuccessionState::Requested)
+    }
+
+    /// Returns the members with at least this role.
+    pub(crate) fn members_from(&self, role: Role) -> Vec<String> {
+        let from = self.roles.iter().filter(|(_, own)| **own >= role);
+        from.map(|(owner_id, _)| owner_id.clone()).collect()
+    }
+
+    /// Returns whether the person is the only owner.
+    pub(crate) fn is_last_owner(&self, owner_id: &str) -> bool {
+        self.members_from(Role::Owner) == [owner_id]
+    }
+
+    /// Returns whether the organisation has no owner, and the person is its only admin.
+    pub(crate) fn is_last_admin(&self, owner_id: &str) -> bool {
+        self.members_from(Role::Admin) == [owner_id] && !self.is_last_owner(owner_id)
+    }
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -110,6 +174,11 @@ pub(crate) struct Member {
     pub(crate) invited_by: Option<String>,
     #[serde(default)]
     pub(crate) expires_at: Option<u64>,
+}
+
+/// Returns the role of a membership that is active.
+pub(crate) fn role_of(member: Option<&Member>) -> Option<Role> {
+    member.filter(|member| member.state == MemberState::Member).map(|member| member.role)
 }
 
 #[derive(Serialize, Deserialize)]
@@ -277,10 +346,49 @@ pub(crate) struct Verification {
     pub(crate) domain: String,
     /// Whether a person has proved it, and the proof is valid.
     pub(crate) anybody_verified: bool,
+    /// The person whose verification it is.
+    pub(crate) owner_id: String,
+    pub(crate) resource: VerificationState,
+}
+
+/// The part of a verification that is read.
+#[input]
+pub(crate) struct VerificationState {
+    pub(crate) state: String,
+}
+
+impl Verification {
+    /// Returns whether this person's proof is valid.
+    pub(crate) fn is_proved(&self) -> bool {
+        ["verified", "stale"].contains(&self.resource.state.as_str())
+    }
 }
 
 #[input]
 pub(crate) struct InviteExpiry {
     pub(crate) org_id: String,
     pub(crate) owner_id: String,
+}
+
+/// The input of the timer of a request to own an organisation.
+#[input]
+pub(crate) struct SuccessionDue {
+    pub(crate) org_id: String,
+}
+
+/// What members are told about a request to own the organisation.
+#[choice]
+pub(crate) enum Notice {
+    Requested,
+    Refused,
+    OwnerChanged,
+}
+
+/// The input of `tell_members`.
+#[input]
+pub(crate) struct Telling {
+    pub(crate) org_id: String,
+    pub(crate) notice: Notice,
+    /// The last person who was notified.
+    pub(crate) after: String,
 }

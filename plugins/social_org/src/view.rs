@@ -1,8 +1,9 @@
 //! How organisations and memberships are shown.
 
 use crate::{
+    allowed,
     states::*,
-    types::{Kind, Member, Org},
+    types::{Ground, Kind, Member, Org, role_of},
 };
 use people_kit::{UNTRUSTED, people::Person};
 use portolan_sdk::prelude::*;
@@ -26,9 +27,24 @@ pub(crate) struct OrgView {
     pub(crate) allowed_actions: Vec<&'static str>,
     /// The caller's own membership; null if there is none.
     membership: Option<OwnMembership>,
+    /// The last request to own the organisation because its owner is gone; only for its members and
+    /// for the person who made it.
+    succession: Option<SuccessionView>,
     created_at: String,
     /// Always `untrusted_user_content`: name and domain were written by people.
     trust: &'static str,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct SuccessionView {
+    state: SuccessionState,
+    /// The person who made the request.
+    requested_by: String,
+    ground: Ground,
+    /// When it was made (RFC 3339).
+    requested_at: String,
+    /// When the person becomes the owner, unless an owner refuses it or is there again (RFC 3339).
+    due_at: String,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -43,16 +59,14 @@ struct OwnMembership {
     expires_at: Option<String>,
 }
 
-/// Returns the role of a membership that is active.
-pub(crate) fn role(member: Option<&Member>) -> Option<Role> {
-    member.filter(|member| member.state == MemberState::Member).map(|member| member.role)
-}
-
-pub(crate) fn org(org: &Stored<Org>, own: Option<&Member>) -> OrgView {
-    let allowed_actions = match own {
-        Some(own) if own.state == MemberState::Invited => ORG.allowed_as(INVITEE, org.value.state),
-        _ => allowed(role(own), org.value.state),
-    };
+/// Returns an organisation as the caller sees it; `own` is the caller's membership, if there ever
+/// was one.
+pub(crate) fn org(call: &Call, org: &Stored<Org>, own: Option<&Member>) -> OrgView {
+    let (me, now) = (call.owner_id(), call.now());
+    let allowed_actions = allowed::on_org(now, me, &org.value, own);
+    let request = org.value.succession.as_ref();
+    let is_insider = role_of(own).is_some();
+    let request = request.filter(|request| is_insider || me == Some(request.by.as_str()));
     let value = &org.value;
     view!(value => OrgView {
         name, kind, domain, verified, target_id, state;
@@ -64,6 +78,12 @@ pub(crate) fn org(org: &Stored<Org>, own: Option<&Member>) -> OrgView {
             role, state, invited_by;
             since: rfc3339(own.since),
             expires_at: own.expires_at.map(rfc3339),
+        })),
+        succession: request.map(|request| view!(request => SuccessionView {
+            state, ground;
+            requested_by: request.by.clone(),
+            requested_at: rfc3339(request.requested_at),
+            due_at: rfc3339(request.due_at),
         })),
         created_at: rfc3339(org.created_at),
         trust: UNTRUSTED,
@@ -92,17 +112,13 @@ pub(crate) struct MemberView {
 /// Returns a membership as it is shown to a member with this role, or to the member themself.
 pub(crate) fn member(
     member: &Stored<Member>,
-    state: OrgState,
+    org: &Org,
     caller: Option<Role>,
     caller_id: Option<&str>,
     person: Option<&Person>,
 ) -> MemberView {
     let value = &member.value;
-    let is_own = caller_id == Some(value.owner_id.as_str());
-    let allowed_actions = match state {
-        OrgState::Active => allowed_on_member(caller, is_own, value.state, value.role),
-        OrgState::Archived => Vec::new(),
-    };
+    let allowed_actions = allowed::on_member(org, caller, caller_id, value);
     let shown = person.filter(|person| person.active);
     view!(value => MemberView {
         org_id, owner_id, role, state;

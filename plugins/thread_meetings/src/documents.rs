@@ -16,6 +16,7 @@ pub(crate) const MEETINGS: Collection<Meeting> = Collection::new("meetings")
         Person::redact("reason_by", &[Shared("reason_text")]),
     ])
     .index("people", &["participants[].owner_id"])
+    .index("orgs", &["participants[].org_id"])
     .index("thread", &["thread_id"])
     .index("state", &["state", "changed_at"])
     .index("changed", &["changed_at"]);
@@ -71,6 +72,8 @@ pub(crate) struct Meeting {
 #[document]
 pub(crate) struct Participant {
     pub(crate) owner_id: String,
+    /// The organisation for which the person takes part.
+    pub(crate) org_id: Option<String>,
     pub(crate) status: Participation,
     /// The ids of the slots that the person has accepted.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
@@ -137,18 +140,20 @@ pub(crate) enum Reason {
 
 impl Participant {
     pub(crate) fn new(owner_id: String, status: Participation) -> Self {
-        Self { owner_id, status, accepted: BTreeSet::new(), comment: None, outcome: None }
+        Self {
+            owner_id,
+            org_id: None,
+            status,
+            accepted: BTreeSet::new(),
+            comment: None,
+            outcome: None,
+        }
     }
 
     /// Deletes the person's answers to earlier slots, with their comment and outcome.
     pub(crate) fn reset_answer(&mut self) {
-        *self = Self::new(std::mem::take(&mut self.owner_id), Participation::NeedsAction);
-    }
-}
-
-impl Visible for Meeting {
-    fn is_visible_to(&self, owner_id: &str) -> bool {
-        self.participant(owner_id).is_some()
+        let (owner_id, org_id) = (std::mem::take(&mut self.owner_id), self.org_id.take());
+        *self = Self { org_id, ..Self::new(owner_id, Participation::NeedsAction) };
     }
 }
 

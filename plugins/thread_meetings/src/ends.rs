@@ -4,9 +4,9 @@ use crate::{documents::*, meetings, notices, refusals::*, states::*, types::*, v
 use people_kit::{calendar, people};
 use portolan_sdk::prelude::*;
 
-/// The maximum number of meetings that one run ends: each may have twenty participants, and every
-/// pair of them is checked.
-const AT_ONCE: u32 = 4;
+/// The maximum number of meetings that one run ends: each may have twenty participants, every pair of
+/// them is checked, and the colleagues of those who stand for an organisation are notified too.
+const AT_ONCE: u32 = 2;
 
 /// Releases everybody's time, if it was reserved.
 pub(crate) fn release(meeting: &Stored<Meeting>) -> Result<()> {
@@ -17,8 +17,8 @@ pub(crate) fn release(meeting: &Stored<Meeting>) -> Result<()> {
 }
 
 pub(crate) fn cancel(call: &Call, input: AnswerInput) -> Result<Answer<MeetingView>> {
-    let mut meeting =
-        meetings::load_for_action(call, &input.meeting_id, input.expected_version, "cancel")?;
+    let (mut meeting, seat) =
+        meetings::load_as_seated(call, &input.meeting_id, input.expected_version, "cancel")?;
     let reason = meetings::check_text("/reason", input.reason.as_deref())?;
     meeting.step(&MEETING, "cancel")?;
     let value = &mut meeting.value;
@@ -30,7 +30,7 @@ pub(crate) fn cancel(call: &Call, input: AnswerInput) -> Result<Answer<MeetingVi
     let facts = Facts::ended(value, Some(value.late));
     release(&meeting)?;
     meetings::close(call, &mut meeting, &notices::CANCELLATION, facts)?;
-    meetings::shown(call, &meeting)
+    Ok(meetings::shown_as(call, &meeting, &seat))
 }
 
 /// Ends a meeting whose time has passed; the reports so far decide whether it took place.
@@ -42,8 +42,8 @@ pub(crate) fn complete(call: &Call, meeting: &mut Stored<Meeting>, action: &str)
 }
 
 pub(crate) fn report(call: &Call, input: &Report) -> Result<Answer<MeetingView>> {
-    let (me, now) = (call.require_owner()?, call.now());
-    let mut meeting = meetings::load_for_action(
+    let now = call.now();
+    let (mut meeting, seat) = meetings::load_as_seated(
         call,
         &input.meeting_id,
         input.expected_version,
@@ -51,10 +51,10 @@ pub(crate) fn report(call: &Call, input: &Report) -> Result<Answer<MeetingView>>
     )?;
     if !can_be_reported(&meeting.value, now) {
         let message = "Report it when it has begun, within a month after its end.";
-        let view = MeetingView::of(now, me, &meeting);
+        let view = MeetingView::of(now, &seat, &meeting);
         return Err(not_now(ErrorCode::InvalidTransition, message, &view));
     }
-    if let Some(participant) = meeting.value.participant_mut(me) {
+    if let Some(participant) = meeting.value.participant_mut(&seat) {
         participant.outcome = Some(input.outcome);
     }
     let is_running = meeting.value.chosen.as_ref().is_some_and(|slot| slot.end > now);
@@ -63,7 +63,7 @@ pub(crate) fn report(call: &Call, input: &Report) -> Result<Answer<MeetingView>>
         true => meetings::save(call, &mut meeting)?,
         false => complete(call, &mut meeting, "report_outcome")?,
     }
-    meetings::shown(call, &meeting)
+    Ok(meetings::shown_as(call, &meeting, &seat))
 }
 
 /// Changes a meeting whose participants can no longer all meet to cancelled, without disclosing why
@@ -101,15 +101,24 @@ fn part(call: &Call, mut meeting: Stored<Meeting>) -> Result<()> {
     meetings::close(call, &mut meeting, &notices::IMPOSSIBLE, facts)
 }
 
-/// Cancels the open meetings of a conversation in which somebody takes part who no longer exists.
-pub(crate) fn cancel_without_person(call: &Call, thread_id: &str) -> Result<()> {
+/// Cancels the open meetings of a conversation in which somebody takes part who no longer exists: at
+/// most [`AT_ONCE`] of them, and a timer continues with the others.
+pub(crate) fn cancel_without_person(call: &Call, event: &Happened<Ended>) -> Result<()> {
+    let Some(thread_id) = &event.data.thread_id else { return Ok(()) };
     let filter = field("thread_id").eq(thread_id).and(field("state").one_of(OPEN));
     let page = MEETINGS.find(Query::new().filter(filter).limit(MOST_OPEN as u32))?;
+    let mut left = AT_ONCE;
     for meeting in page.into_documents() {
         let people = people::people(meeting.value.owner_ids())?;
-        if !meeting.value.owner_ids().all(|owner_id| people.contains_key(owner_id)) {
-            part(call, meeting)?;
+        if meeting.value.owner_ids().all(|owner_id| people.contains_key(owner_id)) {
+            continue;
         }
+        if left == 0 {
+            let timer = format!("ended/{thread_id}");
+            return Ok(timers::set(&timer, call.now(), "on_pairing_cancelled", event)?);
+        }
+        part(call, meeting)?;
+        left -= 1;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! The capability `thread_meetings`: people in a conversation agree on a time.
 
+mod access;
 mod answer;
 mod proposals;
 mod open_meetings;
@@ -7,6 +8,7 @@ mod ics;
 mod documents;
 mod states;
 mod meetings;
+mod members;
 mod ends;
 mod refusals;
 mod notices;
@@ -38,6 +40,9 @@ struct ThreadMeetings;
 /// label, such as a café's name or a link without numbers. Participants should not enter a private
 /// address.
 ///
+/// An organisation takes part with one person: whichever of its owners, admins and recruiters in the
+/// conversation proposes or answers. The others of them see the meeting too, and can answer instead.
+///
 /// If participants can no longer meet, for whatever reason, they are not told why: the meeting is
 /// `cancelled` with the reason `not_possible`. A person who leaves the conversation stays in its
 /// meetings until these have ended.
@@ -50,6 +55,8 @@ struct ThreadMeetings;
         people_kit::calendar::FREE,
         people_kit::calendar::RELEASE,
         people_kit::calendar::RESERVE,
+        people_kit::organisations::ACTING_MEMBERS,
+        people_kit::organisations::ACTING_FOR,
         people_kit::people::PEOPLE,
         people_kit::relations::ALLOWED,
         people_kit::relations::HIDDEN,
@@ -208,7 +215,7 @@ impl ThreadMeetings {
     /// `X-PORTOLAN-SLOT`. A time that the clock shows twice is written in UTC.
     #[action(access = read, idempotent, example = json!({ "meeting_id": MEETING_ID }))]
     fn ics(call: &Call, input: MeetingId) -> Result<File, MeetingError> {
-        ics::file(call, &meetings::load_own(call, &input.meeting_id)?)
+        ics::file(call, &meetings::load_own(call, &input.meeting_id)?.0)
     }
 
     /// Let a meeting expire on which the participants have not agreed in time.
@@ -251,13 +258,22 @@ impl ThreadMeetings {
         Ok(())
     }
 
+    /// Let another member attend the meetings of one who no longer acts for an organisation.
+    #[action(access = internal, idempotent, on = "org.member_changed")]
+    fn on_member_changed(call: &Call, event: Happened<MemberChanged>) -> Result<(), MeetingError> {
+        members::changed(call, &event.data)
+    }
+
+    /// Continue to let other members attend.
+    #[action(access = internal, idempotent)]
+    fn pass_on(call: &Call, input: MemberChanged) -> Result<(), MeetingError> {
+        members::changed(call, &input)
+    }
+
     /// Cancel the meetings of a conversation whose pairing has ended because a person no longer exists.
     #[action(access = internal, idempotent, on = "pairing.cancelled", emits = [CANCELLED])]
     fn on_pairing_cancelled(call: &Call, event: Happened<Ended>) -> Result<(), MeetingError> {
-        match event.data.thread_id {
-            Some(thread_id) => ends::cancel_without_person(call, &thread_id),
-            None => Ok(()),
-        }
+        ends::cancel_without_person(call, &event)
     }
 
     /// Continue to cancel meetings.

@@ -1,5 +1,6 @@
 //! Reads and changes of a meeting.
 
+use crate::access::{self, Viewer};
 use crate::{
     documents::*,
     ends,
@@ -10,20 +11,23 @@ use crate::{
     types::*,
     views::*,
 };
-use people_kit::relations;
 use people_kit::text::{Faults, Lines, public};
+use people_kit::{organisations, relations};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
 /// The maximum number of people in one query.
 const CHUNK: usize = 100;
 
-/// Returns a meeting in which the caller takes part, as they may see it.
-pub(crate) fn load_own(call: &Call, meeting_id: &str) -> Result<Stored<Meeting>> {
-    let mut meetings = [Meeting::load_own(call, meeting_id)?];
-    cancel_blocked(call.require_owner()?, &mut meetings)?;
+/// Returns a meeting in which the caller takes part, as they may see it, and the participant as whom
+/// they do.
+pub(crate) fn load_own(call: &Call, meeting_id: &str) -> Result<(Stored<Meeting>, String)> {
+    let me = call.owner_id().ok_or(MeetingError::MeetingNotFound)?;
+    let mut meetings = [Meeting::load(meeting_id)?];
+    cancel_blocked(me, &mut meetings)?;
     let [meeting] = meetings;
-    Ok(meeting)
+    let seat = access::seat(me, &meeting)?;
+    Ok((meeting, seat))
 }
 
 /// Changes open meetings to cancelled, without saving them, if `me` and another participant are
@@ -37,7 +41,8 @@ fn cancel_blocked(me: &str, meetings: &mut [Stored<Meeting>]) -> Result<()> {
         hidden.extend(relations::hidden(Some(me), chunk.iter().copied())?);
     }
     for meeting in meetings.iter_mut().filter(|meeting| meeting.value.state.is_open()) {
-        if meeting.value.owner_ids().any(|owner_id| hidden.contains(owner_id)) {
+        let is_own = meeting.value.participant(me).is_some();
+        if is_own && meeting.value.owner_ids().any(|owner_id| hidden.contains(owner_id)) {
             ends::cancel_impossible(&mut meeting.value);
             meeting.revision += 1;
         }
@@ -45,28 +50,46 @@ fn cancel_blocked(me: &str, meetings: &mut [Stored<Meeting>]) -> Result<()> {
     Ok(())
 }
 
-/// Returns a meeting. Refuses if the caller may not take this action on it now, or expects another
-/// version.
+/// Returns a meeting that the caller changes. Refuses if they may not take this action on it now, or
+/// expect another version. Of an organisation, the caller attends from now on.
 pub(crate) fn load_for_action(
     call: &Call,
     meeting_id: &str,
     expected: Option<Version>,
     action: &str,
 ) -> Result<Stored<Meeting>> {
+    let (mut meeting, seat) = load_as_seated(call, meeting_id, expected, action)?;
     let me = call.require_owner()?;
-    let meeting = load_own(call, meeting_id)?;
-    let view = || MeetingView::of(call.now(), me, &meeting);
+    if seat != me {
+        open_meetings::close(&meeting)?;
+        access::stand_in(&mut meeting.value, &seat, me);
+        open_meetings::open(&meeting)?;
+    }
+    Ok(meeting)
+}
+
+/// Like [`load_for_action`], but who attends stays; returns also the participant as whom the caller
+/// acts.
+pub(crate) fn load_as_seated(
+    call: &Call,
+    meeting_id: &str,
+    expected: Option<Version>,
+    action: &str,
+) -> Result<(Stored<Meeting>, String)> {
+    call.require_owner()?;
+    let (meeting, seat) = load_own(call, meeting_id)?;
+    let view = || MeetingView::of(call.now(), &seat, &meeting);
     meeting.ensure_version(expected, view, refusals::get(&meeting.id))?;
     let state = meeting.value.state;
     if MEETING.step(&meeting.id, state, action).is_err() {
         let message = "The state does not allow this action.";
         return Err(not_now(ErrorCode::InvalidTransition, message, &view()));
     }
-    if !MEETING.allowed_as(meeting.value.role(me), state).contains(&action) {
+    if !MEETING.allowed_as(meeting.value.role(&seat), state).contains(&action) {
         let message = "These are your own times: it is for the others to answer.";
         return Err(not_now(ErrorCode::NotPermitted, message, &view()));
     }
-    Ok(meeting)
+    Ok((meeting, seat))
 }
 
 pub(crate) fn save(call: &Call, meeting: &mut Stored<Meeting>) -> Result<()> {
@@ -100,17 +123,22 @@ pub(crate) fn announce(
     shown(call, meeting)
 }
 
-/// Returns the meeting as the caller sees it, with the most useful next step.
+/// Returns the meeting as the caller, who is a participant, sees it, with the most useful next step.
 pub(crate) fn shown(call: &Call, meeting: &Stored<Meeting>) -> Result<Answer<MeetingView>> {
-    let view = MeetingView::of(call.now(), call.require_owner()?, meeting);
-    let next = if meeting.value.chosen.is_some() { ics } else { refusals::get };
-    Ok(Answer::new(view).next(next(&meeting.id)))
+    Ok(shown_as(call, meeting, call.require_owner()?))
+}
+
+/// Returns the meeting as one of its participants sees it, with the most useful next step.
+pub(crate) fn shown_as(call: &Call, meeting: &Stored<Meeting>, seat: &str) -> Answer<MeetingView> {
+    let view = MeetingView::of(call.now(), seat, meeting);
+    let step = next(meeting).unwrap_or_else(|| refusals::get(&meeting.id));
+    Answer::new(view).next(step)
 }
 
 /// Returns a meeting that the caller has asked for: the next step is its file, once it has a time.
 pub(crate) fn get(call: &Call, meeting_id: &str) -> Result<Answer<MeetingView>> {
-    let meeting = load_own(call, meeting_id)?;
-    let view = MeetingView::of(call.now(), call.require_owner()?, &meeting);
+    let (meeting, seat) = load_own(call, meeting_id)?;
+    let view = MeetingView::of(call.now(), &seat, &meeting);
     Ok(Answer::with(view, next(&meeting)))
 }
 
@@ -120,8 +148,20 @@ fn next(meeting: &Stored<Meeting>) -> Option<Next> {
 }
 
 pub(crate) fn list(call: &Call, me: &str, input: List) -> Result<Items<MeetingView>> {
-    let filter = field("participants[].owner_id")
-        .eq(me)
+    let mine = match input.as_org {
+        Some(org_id) if organisations::acting_orgs(me)?.contains(&org_id) => {
+            field("participants[].org_id").eq(org_id)
+        }
+        Some(_) => return Err(not_acting()),
+        None => {
+            let own = field("participants[].owner_id").eq(me);
+            match organisations::acting_orgs(me)? {
+                orgs if orgs.is_empty() => own,
+                orgs => own.or(field("participants[].org_id").one_of(orgs)),
+            }
+        }
+    };
+    let filter = mine
         .and(input.thread_id.map(|thread_id| field("thread_id").eq(thread_id)))
         .and(input.state.as_ref().map(|states| field("state").one_of(states)));
     let page = MEETINGS.find(input.page.last_changed(filter))?;
@@ -130,7 +170,15 @@ pub(crate) fn list(call: &Call, me: &str, input: List) -> Result<Items<MeetingVi
     // A meeting whose state was changed by that may no longer match the filter.
     let is_requested = |state| input.state.as_ref().is_none_or(|states| states.contains(&state));
     meetings.retain(|meeting| is_requested(meeting.value.state));
-    let items = meetings.iter().map(|meeting| MeetingView::of(call.now(), me, meeting)).collect();
+    let viewer = Viewer::load(me, &meetings)?;
+    let mut items = Vec::new();
+    for meeting in &meetings {
+        if let Some(seat) = viewer.seat(&meeting.value)
+            && viewer.sees(&meeting.value, seat)?
+        {
+            items.push(MeetingView::of(call.now(), seat, meeting));
+        }
+    }
     Ok(Items { items, next_cursor })
 }
 

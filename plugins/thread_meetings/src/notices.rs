@@ -1,7 +1,8 @@
-//! The events of meetings, and their recipients. The person who acts gets no event, unless it
+//! The events of meetings, and their recipients: the participants, and the colleagues of those who stand
+//! for an organisation. The person who acts gets no event, unless it
 //! concerns all in the same way.
 
-use crate::{documents::*, refusals::*, types::*, views::*};
+use crate::{access, documents::*, refusals::*, types::*, views::*};
 use portolan_sdk::prelude::*;
 
 /// An event of a meeting, with its summary, the person whom it names, and its next step.
@@ -70,8 +71,10 @@ impl Notice {
         };
         let data = data.next((self.next)(&meeting.id));
         let excluded = call.owner_id().filter(|_| self.by == By::Caller);
-        for owner_id in meeting.value.owner_ids().filter(|owner_id| Some(*owner_id) != excluded) {
-            meeting.publish(self.event, Audience::Owner(owner_id.to_owned()), &data)?;
+        let mut people = access::people(&meeting.value)?;
+        people.retain(|owner_id| Some(owner_id.as_str()) != excluded);
+        for owner_id in people {
+            meeting.publish(self.event, Audience::Owner(owner_id), &data)?;
         }
         Ok(())
     }

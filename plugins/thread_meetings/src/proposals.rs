@@ -9,19 +9,19 @@ use people_kit::text::{Faults, Lines, plain, public};
 use people_kit::threads::{self, ThreadState};
 use people_kit::zones::Zone;
 use portolan_sdk::prelude::*;
+use std::collections::BTreeSet;
 
 pub(crate) fn propose(call: &Call, input: Propose) -> Result<Answer<MeetingView>> {
     let me = call.require_owner()?.to_owned();
-    let others = others(&input.thread_id, &me)?;
-    let others: Vec<&str> = others.iter().map(String::as_str).collect();
+    let Others { org_id, participants: invited } = others(&input.thread_id, &me)?;
+    let others: Vec<&str> = invited.iter().map(|other| other.owner_id.as_str()).collect();
     let time_zone = canonical_zone(&input.time_zone)?;
     let (title, location) = check_texts(&me, &others, &input.title, input.location)?;
     let slots = slots(call, &input.slots, input.duration_min)?;
     let respond_by = respond_by(call, input.respond_by.as_deref())?;
     times::ensure_free(&me, &others, &slots, input.duration_min, None, call.now())?;
-    let invited = |other: &&str| Participant::new((*other).to_owned(), Participation::NeedsAction);
-    let mut participants = vec![Participant::new(me.clone(), Participation::Accepted)];
-    participants.extend(others.iter().map(invited));
+    let own = Participant { org_id, ..Participant::new(me.clone(), Participation::Accepted) };
+    let participants = [own].into_iter().chain(invited).collect();
     let value = Meeting {
         thread_id: input.thread_id.into(),
         organizer: me.clone(),
@@ -41,9 +41,17 @@ pub(crate) fn propose(call: &Call, input: Propose) -> Result<Answer<MeetingView>
     meetings::announce(call, &mut meeting, &notices::PROPOSAL, facts)
 }
 
-/// Returns the other participants of a conversation. Refuses if the conversation is closed, if they
-/// do not accept messages from the person, or if two of them are blocked.
-fn others(thread_id: &str, me: &str) -> Result<Vec<String>> {
+/// The others in a conversation.
+struct Others {
+    /// The organisation for which the person who asks takes part.
+    org_id: Option<String>,
+    participants: Vec<Participant>,
+}
+
+/// Returns the other participants of a conversation: one for each other organisation, and no
+/// colleagues. Refuses if the conversation is closed, if they do not accept messages from the person,
+/// or if two of them are blocked.
+fn others(thread_id: &str, me: &str) -> Result<Others> {
     let thread = threads::thread(thread_id, me).map_err(|error| {
         let refusal = Refusal::from(error);
         match refusal.code.as_str() {
@@ -58,11 +66,20 @@ fn others(thread_id: &str, me: &str) -> Result<Vec<String>> {
             return Err(MeetingError::ThreadClosed { thread_id: thread.thread_id });
         }
     }
-    let others: Vec<_> =
-        thread.participants.into_iter().filter(|participant| participant != me).collect();
+    let mut orgs: BTreeSet<&String> = thread.orgs.get(me).into_iter().collect();
+    let mut participants = Vec::new();
+    for owner_id in thread.participants.iter().filter(|participant| *participant != me) {
+        let org_id = thread.orgs.get(owner_id);
+        if org_id.is_none_or(|org_id| orgs.insert(org_id)) {
+            let org_id = org_id.cloned();
+            let invited = Participant::new(owner_id.clone(), Participation::NeedsAction);
+            participants.push(Participant { org_id, ..invited });
+        }
+    }
+    let others: Vec<_> = participants.iter().map(|other| other.owner_id.clone()).collect();
     match others.is_empty() || are_blocked(&others)? {
         true => Err(MeetingError::RecipientNotAccepting),
-        false => Ok(others),
+        false => Ok(Others { org_id: thread.orgs.get(me).cloned(), participants }),
     }
 }
 

@@ -142,3 +142,10 @@ fn own_calendar(busy: &[Slot]) -> Next {
         None => Next::action("calendar", "list_events"),
     }
 }
+
+/// Makes the refusal for a person who does not act in the name of an organisation.
+pub(crate) fn not_acting() -> MeetingError {
+    let message = "You do not act in the name of this organisation.";
+    let mine = Next::action("social_org", "list_mine");
+    MeetingError::Common(Refusal::common(ErrorCode::NotPermitted, message).next(mine))
+}

@@ -55,6 +55,7 @@ pub(crate) const MEETING: Machine<State> = Machine::new(
         Transition::internal("expire", &[Proposed, Countered], &[Expired]),
         Transition::internal("finish", &[Confirmed], &[Completed, NoShow]),
         Transition::internal("part", &OPEN, &[Cancelled]),
+        Transition::internal("on_member_changed", &OPEN, &[]),
     ],
 )
 .read_by(CAPABILITY, "get", "meeting_id");

@@ -176,6 +176,10 @@ pub(crate) struct List {
     /// The states of the meetings to return. Omit this field to get meetings in all states.
     #[schemars(length(min = 1, max = 8))]
     pub(crate) state: Option<Vec<State>>,
+    /// The organisation whose meetings to return. Omit this field to get the person's own and those of
+    /// all organisations in whose name the person acts.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) as_org: Option<String>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
 }
@@ -200,6 +204,13 @@ pub(crate) struct CannotMeet {
 pub(crate) struct Blocked {
     pub(crate) blocker_id: String,
     pub(crate) blocked_id: String,
+}
+
+/// The part of `org.member_changed` that is read.
+#[input(Clone)]
+pub(crate) struct MemberChanged {
+    pub(crate) org_id: String,
+    pub(crate) owner_id: String,
 }
 
 /// The part of `owner.deactivated` that is read: nothing, because its subject is the person.

@@ -58,6 +58,9 @@ pub(crate) struct MeetingView {
 #[output]
 struct ParticipantView {
     owner_id: String,
+    /// The organisation for which the person takes part; any of its members who act in its name can
+    /// answer, and then attends.
+    org_id: Option<String>,
     /// The answer: `needs-action`, `accepted`, `declined` or `tentative`, as in RFC 5545.
     participation_status: Participation,
     /// The comment in the person's own words.
@@ -145,7 +148,7 @@ impl MeetingView {
 
 fn participant(participant: &Participant) -> ParticipantView {
     view!(participant => ParticipantView {
-        owner_id;
+        owner_id, org_id;
         participation_status: participant.status,
         participation_comment: participant.comment.clone(),
     })
@@ -156,6 +159,7 @@ fn participant(participant: &Participant) -> ParticipantView {
 fn allowed(meeting: &Meeting, viewer: &str, now: u64) -> Vec<&'static str> {
     let mut actions = MEETING.allowed_as(meeting.role(viewer), meeting.state);
     actions.retain(|action| match *action {
+        "accept" | "accept_counter" => meeting.offered().iter().any(|slot| slot.start > now),
         "counter" => meeting.rounds < MOST_ROUNDS,
         "report_outcome" => can_be_reported(meeting, now),
         _ => true,

@@ -10,6 +10,7 @@ export const unclaim = () => request(() => host.unclaim());
 export const rebind = (ownerId, personKey) => request(() => host.rebind(ownerId, personKey));
 export const owner = (ownerId) => request(() => host.owner(ownerId));
 export const agents = (ownerId) => request(() => host.agents(ownerId));
+export const lastCall = (ownerId) => request(() => host.lastCall(ownerId));
 export const rename = (agentId, name) => request(() => host.rename(agentId, name));
 export const revoke = (agentId) => request(() => host.revoke(agentId));
 export const signOut = (ownerId) => request(() => host.signOut(ownerId));

@@ -193,6 +193,7 @@ interface!(identity, Identity {
     fn rebind(owner_id: &str, person_key: &str) -> Answer<()>;
     fn owner(owner_id: &str) -> Answer<Option<wit::identity::Person>>;
     fn agents(owner_id: &str) -> Answer<Vec<wit::identity::Agent>>;
+    fn last_call(owner_id: &str) -> Answer<Option<u64>>;
     fn rename(agent_id: &str, name: &str) -> Answer<()>;
     fn revoke(agent_id: &str) -> Answer<()>;
     fn sign_out(owner_id: &str) -> Answer<()>;

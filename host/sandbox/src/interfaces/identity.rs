@@ -57,6 +57,15 @@ impl identity::Host for CallState {
         Ok(agents.map(|agents| agents.into_iter().map(view).collect()))
     }
 
+    async fn last_call(&mut self, owner_id: String) -> Reply<Option<u64>> {
+        let agents = self.read_people(move |people, unit| people.agents(unit, owner_id)).await;
+        let last = |agents: Vec<OwnedAgent>| {
+            let calls = agents.into_iter().filter_map(|agent| agent.last_call_at);
+            calls.map(Timestamp::as_millis).max()
+        };
+        Ok(agents.map(last))
+    }
+
     async fn rename(&mut self, agent_id: String, name: String) -> Reply<()> {
         let agent = Arc::from(agent_id);
         Ok(self.change_people(move |people, unit| people.rename(unit, agent, name)).await)
