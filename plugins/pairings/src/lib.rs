@@ -302,7 +302,7 @@ impl Pairings {
     /// Compare an open pairing with its people, once a day.
     ///
     /// If one of them was erased, it is cancelled, and the other one is not told why.
-    #[action(access = internal, idempotent, emits = [CANCELLED, COUNTERPART_CHANGED])]
+    #[action(access = internal, idempotent, emits = [ASSIGNED, CANCELLED, COUNTERPART_CHANGED])]
     fn check(call: &Call, input: PairingId) -> Result<(), PairingError> {
         counterparts::check(call, &input.pairing_id)
     }
