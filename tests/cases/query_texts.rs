@@ -79,8 +79,7 @@ fn text(random: &mut StdRng) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn any_text_is_a_query_or_is_refused() {
     let is_full = std::env::var_os("PORTOLAN_TEST_FULL").is_some();
-    let host =
-        host_with(&[&LISTINGS[..], &["map_search", "faq_search"]].concat()).await;
+    let host = host_with(&[&LISTINGS[..], &["map_search", "faq_search"]].concat()).await;
     let agent = host.agent().await;
     let mut random = StdRng::seed_from_u64(26);
     let mut found = 0;

@@ -232,10 +232,7 @@ async fn a_role_permits_its_own_actions_only() {
     admin.agent.result(ORG, role(r, "member")).await;
     assert_eq!(roles(&owner.agent, &org_id, r).await, ["member"]);
     let removed = admin.agent.result(ORG, member_action("remove_member", &org_id, r)).await;
-    assert_eq!(
-        (&removed["state"], &removed["allowed_actions"]),
-        (&json!("removed"), &json!([]))
-    );
+    assert_eq!((&removed["state"], &removed["allowed_actions"]), (&json!("removed"), &json!([])));
     assert_eq!(roles(&owner.agent, &org_id, r).await, Vec::<&str>::new());
     recruiter
         .agent
