@@ -2,17 +2,17 @@
 
 use crate::{
     document::{Documents, INDEX, etag},
-    parts::{Parts, records_of},
+    parts::{Parts, id_of, records_of},
     record::FEEDS,
-    schema::violations,
-    text::{find, plain},
+    schema::{Violation, violations},
+    text::{contact_in, link},
     timestamp::Timestamp,
 };
 use regex::Regex;
 use serde_json::Value;
 use std::{collections::BTreeSet, fmt, sync::LazyLock};
 
-/// How many errors of each kind are reported for one document.
+/// How many errors in the head of one document are reported.
 const MOST: usize = 50;
 
 /// One error in a document.
@@ -21,7 +21,16 @@ pub struct Fault {
     pub document: String,
     /// The JSON Pointer (RFC 6901) of the wrong value.
     pub pointer: String,
+    /// The id of the record that has the error; `None` if the document as a whole has it.
+    pub record: Option<String>,
     pub what: String,
+}
+
+impl Fault {
+    fn of_document(document: &str, pointer: &str, what: String) -> Self {
+        let (document, pointer) = (document.to_owned(), pointer.to_owned());
+        Self { document, pointer, record: None, what }
+    }
 }
 
 impl fmt::Display for Fault {
@@ -52,21 +61,25 @@ const PAST: [&str; 9] = [
     "first_seen_at",
 ];
 
-/// Returns all errors in these documents.
+/// Returns the errors in these documents: of each record its first one, and at most `MOST` in the head
+/// of each document.
 pub fn faults(documents: &Documents) -> Vec<Fault> {
     let mut faults = Vec::new();
     let mut parsed = Vec::new();
     for file in FEEDS.iter().map(|feed| feed.file).chain([INDEX]) {
-        let fault =
-            |pointer: String, what: String| Fault { document: file.to_owned(), pointer, what };
         match documents.get(file).map(|bytes| Parts::of(file, bytes)) {
             Some(Ok(parts)) => {
-                let broken = violations(file, &parts, MOST);
-                faults.extend(broken.into_iter().map(|(pointer, what)| fault(pointer, what)));
+                let broken = violations(file, &parts, MOST).into_iter();
+                faults.extend(broken.map(|Violation { record, pointer, what }| Fault {
+                    document: file.to_owned(),
+                    pointer,
+                    record: record.and_then(|at| parts.records.get(at)).map(|raw| id_of(raw)),
+                    what,
+                }));
                 parsed.push((file, parts));
             }
-            Some(Err(error)) => faults.push(fault(String::new(), error.to_string())),
-            None => faults.push(fault(String::new(), "it is missing".to_owned())),
+            Some(Err(error)) => faults.push(Fault::of_document(file, "", error.to_string())),
+            None => faults.push(Fault::of_document(file, "", "it is missing".to_owned())),
         }
     }
     let mut known = BTreeSet::new();
@@ -78,14 +91,18 @@ pub fn faults(documents: &Documents) -> Vec<Fault> {
     for (file, parts) in &parsed {
         let generated = parts.head.pointer("/_meta/generated_at").and_then(Value::as_str);
         let generated = generated.and_then(|text| text.parse().ok()).unwrap_or_default();
-        let before = faults.len();
         for piece in pieces(file, parts) {
+            let (record, most) = match piece.path.is_empty() {
+                true => (None, MOST),
+                false => (piece.id(), 1),
+            };
+            let before = faults.len();
             piece.walk(&mut |place| {
-                if faults.len() - before < MOST
+                if faults.len() - before < most
                     && let Some(what) = wrong(place, &known, generated)
                 {
                     let (document, pointer) = ((*file).to_owned(), place.pointer());
-                    faults.push(Fault { document, pointer, what });
+                    faults.push(Fault { document, pointer, record: record.clone(), what });
                 }
             });
         }
@@ -144,6 +161,10 @@ impl Place<'_> {
 }
 
 impl Piece {
+    fn id(&self) -> Option<String> {
+        self.value.get("id").and_then(Value::as_str).map(str::to_owned)
+    }
+
     fn walk(mut self, visit: &mut impl FnMut(&Place<'_>)) {
         fn step(path: &mut Vec<String>, value: &Value, visit: &mut impl FnMut(&Place<'_>)) {
             visit(&Place { path, value });
@@ -181,7 +202,7 @@ fn collect(place: &Place<'_>, file: &str, known: &mut BTreeSet<String>, faults: 
     let is_new = (record || source) && known.insert(id.to_owned());
     if record && !is_new {
         let what = format!("two records have the id {id}");
-        faults.push(Fault { document: file.to_owned(), pointer: place.pointer(), what });
+        faults.push(Fault::of_document(file, &place.pointer(), what));
     }
 }
 
@@ -199,13 +220,11 @@ fn wrong(place: &Place<'_>, known: &BTreeSet<String>, generated: Timestamp) -> O
         let at: Timestamp = text.parse().ok()?;
         return (at > generated).then(|| format!("{text} is after the document was made"));
     }
-    if text.starts_with("https://") || text.starts_with("http://") {
-        return text.contains(['@', '\\']).then(|| "the URL contains @ or a backslash".to_owned());
+    let is_url = text.starts_with("https://") || text.starts_with("http://");
+    if is_url && !text.contains(char::is_whitespace) {
+        return link(text).is_none().then(|| "the URL may not be in a feed".to_owned());
     }
-    let found = match MARKUP.contains(&field) && text.contains('<') {
-        true => find(&plain(text)).map(|(kind, found)| (kind, found.to_owned())),
-        false => find(text).map(|(kind, found)| (kind, found.to_owned())),
-    };
+    let found = contact_in(text, MARKUP.contains(&field));
     let machine = MACHINE.contains(&field) || text.parse::<Timestamp>().is_ok();
     let (kind, found) = found.filter(|_| !machine)?;
     Some(format!("it contains contact data ({kind:?}): {found}"))
@@ -216,7 +235,7 @@ fn check_count(file: &str, parts: &Parts<'_>, faults: &mut Vec<Fault>) {
     let stated = parts.head.pointer("/_meta/count").and_then(Value::as_u64);
     if actual != stated {
         let what = format!("it is {stated:?}, but the number of records is {actual:?}");
-        faults.push(Fault { document: file.to_owned(), pointer: "/_meta/count".to_owned(), what });
+        faults.push(Fault::of_document(file, "/_meta/count", what));
     }
 }
 
@@ -226,9 +245,8 @@ fn check_index(index: &Parts<'_>, documents: &Documents, faults: &mut Vec<Fault>
     for (at, feed) in FEEDS.iter().enumerate() {
         let stated = entries.get(at).and_then(|entry| entry.get("etag")).and_then(Value::as_str);
         if stated != documents.get(feed.file).map(|bytes| etag(bytes)).as_deref() {
-            let pointer = format!("/items/{at}/etag");
             let what = format!("it is not the ETag of {}", feed.file);
-            faults.push(Fault { document: INDEX.to_owned(), pointer, what });
+            faults.push(Fault::of_document(INDEX, &format!("/items/{at}/etag"), what));
         }
     }
 }
@@ -256,8 +274,11 @@ fn check_maturity(signals: &Parts<'_>, faults: &mut Vec<Fault>) {
             }
             _ => continue,
         };
-        let pointer = format!("/items/{at}");
-        let document = "live-signal-feed.json".to_owned();
-        faults.push(Fault { document, pointer, what: what.to_owned() });
+        faults.push(Fault {
+            document: "live-signal-feed.json".to_owned(),
+            pointer: format!("/items/{at}"),
+            record: Some(text("/id").to_owned()),
+            what: what.to_owned(),
+        });
     }
 }

@@ -1,6 +1,7 @@
 //! Reads an accelerator's public directory: its companies, and the founders it lists as public figures.
 
 use crate::{
+    entries::{self, Refused},
     record::{Link, LinkKind, RoleKind},
     text::{description, line, link, some_line},
 };
@@ -34,7 +35,7 @@ pub struct Founder {
 #[derive(Debug, Default)]
 pub struct Page {
     pub listed: Vec<Listed>,
-    pub faults: Vec<String>,
+    pub refused: Vec<Refused>,
     /// The URL of the next page, as the directory gives it.
     pub next: Option<String>,
 }
@@ -43,6 +44,7 @@ pub struct Page {
 #[serde(rename_all = "camelCase")]
 struct Document {
     companies: Vec<Value>,
+    #[serde(alias = "next_page")]
     next_page: Option<String>,
 }
 
@@ -52,6 +54,7 @@ struct Company {
     name: String,
     slug: String,
     website: Option<String>,
+    #[serde(alias = "oneLiner")]
     one_liner: Option<String>,
     batch: Option<String>,
     url: String,
@@ -63,12 +66,18 @@ struct Company {
 
 #[derive(Deserialize)]
 struct RawFounder {
+    #[serde(alias = "fullName")]
     full_name: String,
     title: Option<String>,
+    #[serde(alias = "founderBio")]
     founder_bio: Option<String>,
+    #[serde(alias = "websiteUrl")]
     website_url: Option<String>,
+    #[serde(alias = "linkedinUrl")]
     linkedin_url: Option<String>,
+    #[serde(alias = "twitterUrl")]
     twitter_url: Option<String>,
+    #[serde(alias = "githubUrl")]
     github_url: Option<String>,
 }
 
@@ -92,15 +101,9 @@ const HOSTS: [(LinkKind, &[&str]); 3] = [
 
 pub fn read(bytes: &[u8]) -> Result<Page, String> {
     let document: Document = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-    let mut page = Page { next: document.next_page, ..Page::default() };
-    for (position, entry) in document.companies.into_iter().enumerate() {
-        let read = serde_json::from_value(entry).map_err(|error| error.to_string());
-        match read.and_then(|company| listed(company).ok_or_else(|| "it has no page".to_owned())) {
-            Ok(listed) => page.listed.push(listed),
-            Err(reason) => page.faults.push(format!("company {position}: {reason}")),
-        }
-    }
-    Ok(page)
+    let read = |company| listed(company).map(Some).ok_or("it has no page");
+    let (listed, refused) = entries::each(document.companies, "company", read);
+    Ok(Page { listed, refused, next: document.next_page })
 }
 
 fn listed(company: Company) -> Option<Listed> {
@@ -167,7 +170,7 @@ mod tests {
           {"name":"No page","slug":"no-page","url":"mailto:x@y.example"}],
           "nextPage":"https://directory.harbour.example/companies?page=2","page":1,"totalPages":2}"#;
         let page = read(document).unwrap();
-        assert_eq!((page.listed.len(), page.faults.len()), (1, 1));
+        assert_eq!((page.listed.len(), page.refused.len()), (1, 1));
         let founder = &page.listed[0].founders[0];
         assert_eq!(founder.role_kind, RoleKind::Cto);
         assert_eq!(founder.public_bio, "Built arms. Write to [removed] or [removed].");

@@ -3,19 +3,17 @@
 use crate::{
     board::{Board, Page},
     directory,
+    entries::Refused,
     fetch::Fetcher,
     registry,
     sources::{BoardSource, Directory, Registry, Sources, Syndication},
-    state::{Held, Kept, Records, State, Told},
+    state::{Held, Kept, Records, State, Told, Trust},
     syndication,
     timestamp::Timestamp,
 };
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use std::collections::{BTreeMap, BTreeSet};
 use url::Url;
-
-/// How many errors of one source are reported.
-const MOST_FAULTS: usize = 20;
 
 /// What a build is doing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +25,7 @@ pub enum Progress {
     Read {
         source: String,
         records: usize,
-        faults: usize,
+        refused: usize,
         left: usize,
     },
     Failed {
@@ -74,10 +72,12 @@ impl AnySource<'_> {
 }
 
 /// Reads all sources, several hosts at the same time. A source that fails keeps its former records.
+/// `confirmed`: the sources that have lost records as the operator knows.
 pub async fn gather(
     sources: &Sources,
     mut former: State,
     fetcher: &Fetcher,
+    confirmed: &BTreeSet<String>,
     now: Timestamp,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> State {
@@ -104,7 +104,7 @@ pub async fn gather(
             Ok(told) => Progress::Read {
                 source: id.clone(),
                 records: told.records.len(),
-                faults: told.faults.len(),
+                refused: told.refused.len(),
                 left,
             },
             Err(reason) => Progress::Failed {
@@ -114,7 +114,9 @@ pub async fn gather(
                 left,
             },
         });
-        kept.insert(id, Kept::after(before, answer, &source.nothing(), now));
+        let is_confirmed = confirmed.contains(&id);
+        let trust = Trust { largest_loss: sources.largest_loss, is_confirmed };
+        kept.insert(id, Kept::after(before, answer, &source.nothing(), trust, now));
     }
     drop(running);
     State { sources: kept, ..former }
@@ -126,28 +128,26 @@ async fn ask(
     before: Option<&Kept>,
     fetcher: &Fetcher,
 ) -> Result<Told, String> {
-    let mut told = match source {
+    match source {
         AnySource::Registry(registry) => {
             let bytes = fetched(fetcher, &registry.url).await?;
-            let (all, faults) = registry::read(&bytes, sources.city.bbox)?;
-            Told { records: Records::Organisations(all), faults }
+            let (all, refused) = registry::read(&bytes, sources.city.bbox)?;
+            Ok(Told { records: Records::Organisations(all), refused })
         }
-        AnySource::Directory(directory) => ask_directory(directory, fetcher).await?,
+        AnySource::Directory(directory) => ask_directory(directory, fetcher).await,
         AnySource::Board(board) => {
             let known = match before.map(|kept| &kept.records) {
                 Some(Records::Postings(held)) => held.as_slice(),
                 _ => &[],
             };
-            ask_board(&board.board(), known, fetcher).await?
+            ask_board(&board.board(), known, fetcher).await
         }
         AnySource::Syndication(feed) => {
             let bytes = fetched(fetcher, &feed.url).await?;
-            let (items, faults) = syndication::read(&bytes, &feed.url)?;
-            Told { records: Records::Items(items), faults }
+            let (items, refused) = syndication::read(&bytes, &feed.url)?;
+            Ok(Told { records: Records::Items(items), refused })
         }
-    };
-    told.faults.truncate(MOST_FAULTS);
-    Ok(told)
+    }
 }
 
 async fn fetched(fetcher: &Fetcher, url: &str) -> Result<Vec<u8>, String> {
@@ -158,7 +158,7 @@ async fn fetched(fetcher: &Fetcher, url: &str) -> Result<Vec<u8>, String> {
 /// Reads all pages of a directory. Each page names the next one, which must be on the same host.
 async fn ask_directory(source: &Directory, fetcher: &Fetcher) -> Result<Told, String> {
     let first = Url::parse(&source.url).map_err(|error| error.to_string())?;
-    let (mut listed, mut faults, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
+    let (mut listed, mut refused, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
     let mut next = Some(first.clone());
     while let Some(url) = next.take() {
         if !seen.insert(url.clone()) || seen.len() > fetcher.limits().pages {
@@ -166,18 +166,18 @@ async fn ask_directory(source: &Directory, fetcher: &Fetcher) -> Result<Told, St
         }
         let page = directory::read(&fetched(fetcher, url.as_str()).await?)?;
         listed.extend(page.listed);
-        faults.extend(page.faults);
+        refused.extend(page.refused);
         next = match page.next.map(|address| url.join(&address)) {
             Some(Ok(url)) if url.origin() == first.origin() => Some(url),
             Some(_) => return Err("its next page is on another host".to_owned()),
             None => None,
         };
     }
-    Ok(Told { records: Records::Listed(listed), faults })
+    Ok(Told { records: Records::Listed(listed), refused })
 }
 
 async fn ask_board(board: &Board, known: &[Held], fetcher: &Fetcher) -> Result<Told, String> {
-    let (mut held, mut faults): (Vec<Held>, Vec<String>) = (Vec::new(), Vec::new());
+    let (mut held, mut refused): (Vec<Held>, Vec<Refused>) = (Vec::new(), Vec::new());
     let (mut entries, mut pages) = (0, 0);
     let mut next = board.first();
     while let Some(url) = next.take() {
@@ -193,9 +193,10 @@ async fn ask_board(board: &Board, known: &[Held], fetcher: &Fetcher) -> Result<T
         if known.is_empty()
             && let Some(doubt) = board.doubt(&page)
         {
-            faults.push(doubt.to_owned());
+            let (entry, reason) = ("the board".to_owned(), doubt.to_owned());
+            refused.push(Refused { entry, id: None, reason });
         }
-        faults.extend(page.faults);
+        refused.extend(page.refused);
         for posting in page.postings {
             // A posting can be on two pages, if the board changes while it is read.
             if held.iter().any(|entry| entry.posting.external_id == posting.external_id) {
@@ -210,7 +211,8 @@ async fn ask_board(board: &Board, known: &[Held], fetcher: &Fetcher) -> Result<T
                 board.complete(posting.clone(), &bytes).map_err(|error| error.to_string())
             });
             let posting = complete.unwrap_or_else(|reason| {
-                faults.push(format!("{}: {reason}", posting.external_id));
+                let (entry, id) = ("the details".to_owned(), Some(posting.external_id.clone()));
+                refused.push(Refused { entry, id, reason });
                 let before =
                     known.iter().find(|entry| entry.posting.external_id == posting.external_id);
                 before.map_or(posting, |entry| entry.posting.clone())
@@ -218,5 +220,5 @@ async fn ask_board(board: &Board, known: &[Held], fetcher: &Fetcher) -> Result<T
             held.push(Held { posting, missing: 0 });
         }
     }
-    Ok(Told { records: Records::Postings(held), faults })
+    Ok(Told { records: Records::Postings(held), refused })
 }

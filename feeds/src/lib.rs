@@ -42,6 +42,8 @@ pub mod board;
 pub mod fetch;
 /// Cleans text that others wrote.
 pub mod text;
+/// Reads the entries of a source one by one.
+pub mod entries;
 /// The types of the feeds' records and documents.
 pub mod record;
 /// How well a signal is supported.
@@ -51,11 +53,12 @@ pub mod identifier;
 /// Instants.
 pub mod timestamp;
 
-pub use build::{BuildError, Moved, Options, Report, SourceReport, build, check};
+pub use build::{BuildError, Moved, Options, Report, SourceReport, build, check, quarantined};
 pub use check::Fault;
 pub use fetch::Limits;
 pub use gather::Progress;
 pub use join::{Evidence, EvidenceKind, Knowledge};
 pub use record::Roads;
 pub use sources::Sources;
+pub use state::Quarantined;
 pub use timestamp::Timestamp;

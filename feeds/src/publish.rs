@@ -1,7 +1,13 @@
 //! Publishes all documents at once: writes and syncs a new folder, then replaces the link `current` by
 //! one to it. The publication before it is kept.
 
-use crate::{document::Documents, identifier::hexadecimal, state::State, timestamp::Timestamp};
+use crate::{
+    document::Documents,
+    identifier::hexadecimal,
+    state::{Quarantined, State},
+    timestamp::Timestamp,
+};
+use serde::{Deserialize, de::DeserializeOwned};
 use sha2::{Digest as _, Sha256};
 use std::{
     fs::{self, File},
@@ -53,14 +59,7 @@ impl Press {
         if !current.exists() {
             return Ok(Published::default());
         }
-        let state = fs::read(current.join(STATE))?;
-        let state = serde_json::from_slice(&state).map_err(|error| {
-            io::Error::new(
-                ErrorKind::InvalidData,
-                format!("{STATE} in {}: {error}", current.display()),
-            )
-        })?;
-        Ok(Published { state, documents: documents(&current)? })
+        Ok(Published { state: kept(&self.folder)?, documents: documents(&current)? })
     }
 
     /// Publishes the documents, and returns the folder of the publication.
@@ -146,10 +145,39 @@ fn readable(folder: &Path) -> io::Result<()> {
     fs::set_permissions(folder, fs::Permissions::from_mode(0o755))
 }
 
+/// Returns the folder of the publication in a folder, or the folder itself.
+fn publication(folder: &Path) -> PathBuf {
+    let current = folder.join(CURRENT);
+    if current.exists() { current } else { folder.to_owned() }
+}
+
+/// Returns the records that the last build in a folder did not publish.
+pub fn quarantined(folder: &Path) -> io::Result<Vec<Quarantined>> {
+    /// The state, of which only this field is read.
+    #[derive(Default, Deserialize)]
+    struct Kept {
+        #[serde(default)]
+        quarantined: Vec<Quarantined>,
+    }
+    kept(folder).map(|Kept { quarantined }| quarantined)
+}
+
+/// Reads the state, or a part of it; documents that no build made have none.
+fn kept<T: DeserializeOwned + Default>(folder: &Path) -> io::Result<T> {
+    let file = publication(folder).join(STATE);
+    let bytes = match fs::read(&file) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(T::default()),
+        Err(error) => return Err(error),
+    };
+    serde_json::from_slice(&bytes).map_err(|error| {
+        io::Error::new(ErrorKind::InvalidData, format!("{}: {error}", file.display()))
+    })
+}
+
 /// Reads the documents in a folder, or those published in it.
 pub fn documents(folder: &Path) -> io::Result<Documents> {
-    let current = folder.join(CURRENT);
-    let folder = if current.exists() { current } else { folder.to_owned() };
+    let folder = publication(folder);
     let mut documents = Documents::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

@@ -2,6 +2,7 @@
 //! operator maintains.
 
 use crate::{
+    entries::{self, Refused},
     record::{AskType, Precision, Stage, Status, TargetKind},
     text::{line, link, some_line},
     timestamp::Timestamp,
@@ -56,18 +57,11 @@ struct Document {
     organisations: Vec<Value>,
 }
 
-/// Returns the organisations, and an error for each entry that could not be read.
-pub fn read(bytes: &[u8], bbox: [f64; 4]) -> Result<(Vec<Organisation>, Vec<String>), String> {
+/// Returns the organisations, and the entries that could not be read.
+pub fn read(bytes: &[u8], bbox: [f64; 4]) -> Result<(Vec<Organisation>, Vec<Refused>), String> {
     let document: Document = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-    let (mut organisations, mut faults) = (Vec::new(), Vec::new());
-    for (position, entry) in document.organisations.into_iter().enumerate() {
-        let read = serde_json::from_value(entry).map_err(|error| error.to_string());
-        match read.and_then(|organisation| cleaned(organisation, bbox).map_err(str::to_owned)) {
-            Ok(organisation) => organisations.push(organisation),
-            Err(reason) => faults.push(format!("organisation {position}: {reason}")),
-        }
-    }
-    Ok((organisations, faults))
+    let read = |organisation| cleaned(organisation, bbox).map(Some);
+    Ok(entries::each(document.organisations, "organisation", read))
 }
 
 fn cleaned(organisation: Organisation, bbox: [f64; 4]) -> Result<Organisation, &'static str> {

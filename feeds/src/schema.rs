@@ -61,25 +61,51 @@ pub fn of<T: JsonSchema>(title: &str) -> Value {
     serde_json::to_value(schema).unwrap_or_default()
 }
 
-/// Returns where a document violates its schema: at most `most` pairs of a pointer and a reason.
-pub fn violations(file: &str, parts: &Parts<'_>, most: usize) -> Vec<(String, String)> {
+/// A place where a document violates its schema.
+#[derive(Debug)]
+pub struct Violation {
+    /// The position of the record; `None` if it is in the head.
+    pub record: Option<usize>,
+    /// The JSON Pointer of the wrong value.
+    pub pointer: String,
+    pub what: String,
+}
+
+/// Returns where a document violates its schema: at most `most` violations of its head, and the first
+/// of each record.
+pub fn violations(file: &str, parts: &Parts<'_>, most: usize) -> Vec<Violation> {
     let Some(validators) = VALIDATORS.get(file) else {
-        return vec![(String::new(), "there is no schema for it".to_owned())];
+        let (pointer, what) = (String::new(), "there is no schema for it".to_owned());
+        return vec![Violation { record: None, pointer, what }];
     };
-    let whole = broken(&validators.document, "", &parts.head, most);
+    let whole = broken(&validators.document, None, "", &parts.head, most);
     let each = parts.records.iter().enumerate().flat_map(|(at, record)| {
         let place = format!("/{}/{at}", records_of(file));
         match serde_json::from_str(record.get()) {
-            Ok(record) => broken(&validators.record, &place, &record, most),
-            Err(error) => vec![(place, error.to_string())],
+            Ok(value) => broken(&validators.record, Some(at), &place, &value, 1),
+            Err(error) => {
+                vec![Violation { record: Some(at), pointer: place, what: error.to_string() }]
+            }
         }
     });
-    whole.into_iter().chain(each).take(most).collect()
+    whole.into_iter().chain(each).collect()
 }
 
-fn broken(validator: &Validator, place: &str, value: &Value, most: usize) -> Vec<(String, String)> {
+fn broken(
+    validator: &Validator,
+    record: Option<usize>,
+    place: &str,
+    value: &Value,
+    most: usize,
+) -> Vec<Violation> {
     let errors = validator.iter_errors(value).take(most);
-    errors.map(|error| (format!("{place}{}", error.instance_path()), error.to_string())).collect()
+    errors
+        .map(|error| Violation {
+            record,
+            pointer: format!("{place}{}", error.instance_path()),
+            what: error.to_string(),
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -25,6 +25,10 @@ pub struct Sources {
     /// How many seconds are between two builds.
     #[serde(default = "hour")]
     pub next_refresh_s: u64,
+    /// The largest share of its records that a source may lose at once. A larger loss is believed
+    /// when the next reading or the operator confirms it.
+    #[serde(default = "half")]
+    pub largest_loss: f64,
     /// The page on which a person can ask not to be listed.
     pub opt_out_url: String,
     /// Names of people who asked not to be listed, as the directory writes them.
@@ -42,6 +46,10 @@ pub struct Sources {
 
 fn hour() -> u64 {
     3600
+}
+
+fn half() -> f64 {
+    0.5
 }
 
 /// A document of organisations with coordinates, in this project's own form.
@@ -140,14 +148,33 @@ impl Sources {
         }
     }
 
+    /// Returns these ids of sources; an error names those that are not in the file.
+    pub fn known(&self, ids: Vec<String>) -> Result<BTreeSet<String>, Faults> {
+        let known: BTreeSet<String> = self.ids().collect();
+        let unknown = ids.iter().filter(|id| !known.contains(*id));
+        let faults: Vec<String> = unknown
+            .map(|id| {
+                let known = known.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+                format!("there is no source {id}; the sources are {known}")
+            })
+            .collect();
+        match faults.is_empty() {
+            true => Ok(ids.into_iter().collect()),
+            false => Err(Faults(faults)),
+        }
+    }
+
+    fn ids(&self) -> impl Iterator<Item = String> {
+        (self.registry.iter().map(|registry| registry.id.clone()))
+            .chain(self.directory.iter().map(|directory| directory.id.clone()))
+            .chain(self.board.iter().map(BoardSource::id))
+            .chain(self.syndication.iter().map(|feed| feed.id.clone()))
+    }
+
     fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let mut seen = BTreeSet::new();
-        let ids = (self.registry.iter().map(|registry| registry.id.clone()))
-            .chain(self.directory.iter().map(|directory| directory.id.clone()))
-            .chain(self.board.iter().map(BoardSource::id))
-            .chain(self.syndication.iter().map(|feed| feed.id.clone()));
-        for id in ids {
+        for id in self.ids() {
             if !seen.insert(id.clone()) {
                 faults.push(format!("two sources have the id {id}: rename one of them"));
             }
@@ -174,6 +201,9 @@ impl Sources {
                     feed.id
                 ));
             }
+        }
+        if !(0.0..=1.0).contains(&self.largest_loss) {
+            faults.push("largest_loss: write a share from 0 to 1, such as 0.5".to_owned());
         }
         let [west, south, east, north] = self.city.bbox;
         if west >= east || south >= north {

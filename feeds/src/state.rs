@@ -2,16 +2,20 @@
 //! returns wrong data, does not remove its records from the map.
 
 use crate::{
-    board::Posting, directory::Listed, join::Knowledge, registry::Organisation, syndication::Item,
-    timestamp::Timestamp,
+    board::Posting, directory::Listed, entries::Refused, join::Knowledge, record::Signal,
+    registry::Organisation, syndication::Item, timestamp::Timestamp,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// After it was missing from this many readings in a row, a role is removed.
 const GONE: u32 = 2;
 /// How many entries of one feed are kept.
 const MOST_ITEMS: usize = 500;
+/// How many entries that could not be read are kept for each source.
+const MOST_REFUSED: usize = 100;
+/// The share that is lost of fewer records than this says nothing.
+const LEAST_JUDGED: usize = 5;
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct State {
@@ -19,6 +23,23 @@ pub struct State {
     /// What people have said about signals, as of the last build.
     #[serde(default)]
     pub knowledge: Knowledge,
+    /// Signals of targets that are not on the map now. They come back, with their history, if the
+    /// target does.
+    #[serde(default)]
+    pub absent_signals: Vec<Signal>,
+    /// Records that the last build did not publish.
+    #[serde(default)]
+    pub quarantined: Vec<Quarantined>,
+}
+
+/// A record that is not published, because it is not valid or because it belongs to one that is not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quarantined {
+    pub document: String,
+    pub id: String,
+    pub reason: String,
+    /// The address of the record's first source.
+    pub source: Option<String>,
 }
 
 /// What is known about one source.
@@ -29,8 +50,12 @@ pub struct Kept {
     pub read_at: Option<Timestamp>,
     /// Since when the source cannot be read, and why.
     pub failing: Option<Failing>,
-    /// One error for each record that could not be read the last time.
-    pub faults: Vec<String>,
+    /// The entries that could not be read the last time, at most `MOST_REFUSED`.
+    #[serde(default)]
+    pub refused: Vec<Refused>,
+    /// Whether the last reading lost so many records that it was not believed.
+    #[serde(default)]
+    pub has_shrunk: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,7 +84,16 @@ pub struct Held {
 #[derive(Debug)]
 pub struct Told {
     pub records: Records,
-    pub faults: Vec<String>,
+    pub refused: Vec<Refused>,
+}
+
+/// How a reading is judged that has lost records.
+#[derive(Debug, Clone, Copy)]
+pub struct Trust {
+    /// The largest share of the records that a source may lose at once.
+    pub largest_loss: f64,
+    /// Whether the operator has confirmed the loss.
+    pub is_confirmed: bool,
 }
 
 impl Records {
@@ -85,6 +119,17 @@ impl Records {
             Self::Items(_) => Self::Items(Vec::new()),
         }
     }
+
+    /// Returns the identifiers of the records by which a loss is measured. Items have none: a feed
+    /// has only the newest.
+    fn identifiers(&self) -> BTreeSet<&str> {
+        match self {
+            Self::Organisations(all) => all.iter().map(|one| one.slug.as_str()).collect(),
+            Self::Listed(all) => all.iter().map(|one| one.slug.as_str()).collect(),
+            Self::Postings(all) => all.iter().map(|one| one.posting.external_id.as_str()).collect(),
+            Self::Items(_) => BTreeSet::new(),
+        }
+    }
 }
 
 impl Kept {
@@ -93,20 +138,29 @@ impl Kept {
         former: Option<Self>,
         asked: Result<Told, String>,
         none: &Records,
+        trust: Trust,
         now: Timestamp,
     ) -> Self {
         let former = former
             .filter(|kept| std::mem::discriminant(&kept.records) == std::mem::discriminant(none));
-        match asked.and_then(|told| credible(told, former.as_ref())) {
-            Ok(Told { records, faults }) => Self {
-                records: match former {
-                    Some(former) => joined(records, former.records, faults.is_empty(), now),
-                    None => joined(records, none.clone(), faults.is_empty(), now),
-                },
-                read_at: Some(now),
-                failing: None,
-                faults,
-            },
+        let loss = match (&asked, &former) {
+            (Ok(told), Some(former)) => loss(told, former, trust),
+            _ => Loss::None,
+        };
+        let readings = if matches!(loss, Loss::Confirmed) { GONE } else { 1 };
+        let has_shrunk = matches!(loss, Loss::Doubtful(_));
+        let asked = match loss {
+            Loss::Doubtful(reason) => Err(reason),
+            Loss::None | Loss::Confirmed => asked,
+        };
+        match asked {
+            Ok(Told { records, refused }) => {
+                let before = former.map_or_else(|| none.clone(), |former| former.records);
+                let unread = refused.iter().filter_map(|entry| entry.id.as_deref()).collect();
+                let records = joined(records, before, &unread, readings, now);
+                let refused = refused.iter().take(MOST_REFUSED).cloned().collect();
+                Self { records, read_at: Some(now), failing: None, refused, has_shrunk: false }
+            }
             Err(reason) => {
                 let since = former
                     .as_ref()
@@ -114,36 +168,78 @@ impl Kept {
                     .map_or(now, |failing| failing.since);
                 let failing = Some(Failing { since, reason });
                 match former {
-                    Some(former) => Self { failing, ..former },
-                    None => {
-                        Self { records: none.clone(), read_at: None, failing, faults: Vec::new() }
-                    }
+                    Some(former) => Self { failing, has_shrunk, ..former },
+                    None => Self {
+                        records: none.clone(),
+                        read_at: None,
+                        failing,
+                        refused: Vec::new(),
+                        has_shrunk,
+                    },
                 }
             }
         }
     }
 }
 
-/// Refuses an empty registry or directory that was not empty before.
-fn credible(told: Told, former: Option<&Kept>) -> Result<Told, String> {
-    let whole = matches!(told.records, Records::Organisations(_) | Records::Listed(_));
-    let had = former.is_some_and(|kept| !kept.records.is_empty());
-    match whole && had && told.records.is_empty() {
-        true => Err("it is empty, but was not before; what was read before stays".to_owned()),
-        false => Ok(told),
-    }
+/// Whether a reading has lost more records than are believed at once.
+enum Loss {
+    None,
+    /// A second reading or the operator confirms it.
+    Confirmed,
+    Doubtful(String),
 }
 
-/// Joins new with former records. `whole`: every record could be read, so a record that is missing here
-/// is missing from the source.
-fn joined(new: Records, former: Records, whole: bool, now: Timestamp) -> Records {
+fn loss(told: &Told, former: &Kept, trust: Trust) -> Loss {
+    let (before, now) = (former.records.identifiers(), told.records.identifiers());
+    let unread: BTreeSet<&str> = told.refused.iter().filter_map(|one| one.id.as_deref()).collect();
+    let is_lost = |id: &&&str| !now.contains(**id) && !unread.contains(**id);
+    let lost = before.iter().filter(is_lost).count();
+    let is_empty = now.is_empty() && !before.is_empty() && !is_board(&told.records);
+    let is_large = before.len() >= LEAST_JUDGED && share(lost, before.len()) > trust.largest_loss;
+    if !is_empty && !is_large {
+        return Loss::None;
+    }
+    if trust.is_confirmed || (former.has_shrunk && !is_empty) {
+        return Loss::Confirmed;
+    }
+    let remedy = match is_empty {
+        true => "the operator confirms it",
+        false => "the next reading or the operator confirms it",
+    };
+    let before = before.len();
+    Loss::Doubtful(format!("{lost} of its {before} records are missing; they stay until {remedy}"))
+}
+
+fn is_board(records: &Records) -> bool {
+    matches!(records, Records::Postings(_))
+}
+
+fn share(part: usize, whole: usize) -> f64 {
+    let number = |count: usize| u32::try_from(count).map_or(f64::MAX, f64::from);
+    number(part) / number(whole)
+}
+
+/// Joins new with former records. `unread`: the identifiers of entries that are there but could not be
+/// read. `readings`: how many readings say that the other records are missing.
+fn joined(
+    new: Records,
+    former: Records,
+    unread: &BTreeSet<&str>,
+    readings: u32,
+    now: Timestamp,
+) -> Records {
     match (new, former) {
         (Records::Postings(mut new), Records::Postings(former)) => {
+            let known: BTreeSet<String> =
+                new.iter().map(|fresh| fresh.posting.external_id.clone()).collect();
             for mut held in former {
-                if new.iter().any(|fresh| fresh.posting.external_id == held.posting.external_id) {
+                let id = &held.posting.external_id;
+                if known.contains(id) {
                     continue;
                 }
-                held.missing += u32::from(whole);
+                let is_missing = !unread.contains(id.as_str());
+                held.missing += if is_missing { readings } else { 0 };
                 if held.missing < GONE {
                     new.push(held);
                 }
@@ -167,20 +263,14 @@ fn joined(new: Records, former: Records, whole: bool, now: Timestamp) -> Records
             new.truncate(MOST_ITEMS);
             Records::Items(new)
         }
-        (Records::Organisations(mut new), Records::Organisations(former)) if !whole => {
-            let lost = former
-                .into_iter()
-                .filter(|organisation| !new.iter().any(|known| known.slug == organisation.slug));
-            let lost: Vec<_> = lost.collect();
-            new.extend(lost);
+        (Records::Organisations(mut new), Records::Organisations(former)) => {
+            let is_unread = |one: &Organisation| unread.contains(one.slug.as_str());
+            new.extend(former.into_iter().filter(is_unread));
             Records::Organisations(new)
         }
-        (Records::Listed(mut new), Records::Listed(former)) if !whole => {
-            let lost = former
-                .into_iter()
-                .filter(|company| !new.iter().any(|known| known.slug == company.slug));
-            let lost: Vec<_> = lost.collect();
-            new.extend(lost);
+        (Records::Listed(mut new), Records::Listed(former)) => {
+            let is_unread = |one: &Listed| unread.contains(one.slug.as_str());
+            new.extend(former.into_iter().filter(is_unread));
             Records::Listed(new)
         }
         (new, _) => new,
@@ -191,10 +281,12 @@ fn joined(new: Records, former: Records, whole: bool, now: Timestamp) -> Records
 mod tests {
     use super::*;
 
+    const TRUST: Trust = Trust { largest_loss: 0.5, is_confirmed: false };
+
     fn postings(ids: &[&str]) -> Told {
         let posting = |id: &&str| Posting { external_id: (*id).to_owned(), ..Posting::default() };
         let held = ids.iter().map(|id| Held { posting: posting(id), missing: 0 });
-        Told { records: Records::Postings(held.collect()), faults: Vec::new() }
+        Told { records: Records::Postings(held.collect()), refused: Vec::new() }
     }
 
     fn missing(kept: &Kept) -> Vec<(&str, u32)> {
@@ -203,7 +295,17 @@ mod tests {
     }
 
     fn after(former: Option<Kept>, asked: Result<Told, String>) -> Kept {
-        Kept::after(former, asked, &Records::Postings(Vec::new()), Timestamp::from_millis(1))
+        after_with(former, asked, TRUST)
+    }
+
+    fn after_with(former: Option<Kept>, asked: Result<Told, String>, trust: Trust) -> Kept {
+        let now = Timestamp::from_millis(1);
+        Kept::after(former, asked, &Records::Postings(Vec::new()), trust, now)
+    }
+
+    fn refused(id: Option<&str>) -> Refused {
+        let (entry, reason) = ("entry 0".to_owned(), "it has no title".to_owned());
+        Refused { entry, id: id.map(str::to_owned), reason }
     }
 
     #[test]
@@ -228,9 +330,50 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_cannot_be_read_is_not_missing() {
-        let kept = after(None, Ok(postings(&["a", "b"])));
-        let told = Told { faults: vec!["entry 0".to_owned()], ..postings(&["b"]) };
-        assert_eq!(missing(&after(Some(kept), Ok(told))), [("b", 0), ("a", 0)]);
+    fn an_entry_that_cannot_be_read_is_not_missing_and_keeps_no_other_one() {
+        let kept = after(None, Ok(postings(&["a", "b", "c"])));
+        let unread = |told: Told| Told { refused: vec![refused(Some("a")), refused(None)], ..told };
+        let once = after(Some(kept), Ok(unread(postings(&["b"]))));
+        assert_eq!(missing(&once), [("b", 0), ("a", 0), ("c", 1)]);
+        let twice = after(Some(once), Ok(unread(postings(&["b"]))));
+        assert_eq!(missing(&twice), [("b", 0), ("a", 0)]);
+    }
+
+    #[test]
+    fn a_large_loss_is_believed_when_it_is_seen_again() {
+        let all = ["a", "b", "c", "d", "e", "f"];
+        let kept = after(None, Ok(postings(&all)));
+        let once = after(Some(kept), Ok(postings(&["a"])));
+        assert_eq!(once.records.len(), 6);
+        let reason = &once.failing.as_ref().unwrap().reason;
+        assert!(reason.starts_with("5 of its 6 records are missing"), "{reason}");
+        // A full reading ends the doubt, and a second one like the first confirms it.
+        let back = after(Some(once.clone()), Ok(postings(&all)));
+        assert!(!back.has_shrunk && back.failing.is_none());
+        let twice = after(Some(once.clone()), Ok(postings(&["a"])));
+        assert_eq!((missing(&twice), twice.has_shrunk), (vec![("a", 0)], false));
+        // A source that fails in between confirms nothing.
+        let failed = after(Some(once), Err("the server does not answer".to_owned()));
+        let again = after(Some(failed), Ok(postings(&["a"])));
+        assert_eq!(again.records.len(), 6);
+    }
+
+    #[test]
+    fn the_operator_confirms_a_loss_at_once() {
+        let kept = after(None, Ok(postings(&["a", "b", "c", "d", "e", "f"])));
+        let confirmed = Trust { is_confirmed: true, ..TRUST };
+        let shrunk = after_with(Some(kept), Ok(postings(&["a"])), confirmed);
+        assert_eq!(missing(&shrunk), [("a", 0)]);
+    }
+
+    #[test]
+    fn identifiers_that_all_change_do_not_double_the_roles() {
+        let kept = after(None, Ok(postings(&["1", "2", "3", "4", "5"])));
+        let changed = || Ok(postings(&["a", "b", "c", "d", "e"]));
+        let once = after(Some(kept), changed());
+        assert_eq!(once.records.len(), 5);
+        let twice = after(Some(once), changed());
+        assert_eq!(missing(&twice).first(), Some(&("a", 0)));
+        assert_eq!(twice.records.len(), 5);
     }
 }

@@ -1,6 +1,7 @@
 //! News, filings and posts, as RSS, Atom or JSON Feed.
 
 use crate::{
+    entries::Refused,
     text::{description, line, link, some_line},
     timestamp::Timestamp,
 };
@@ -23,20 +24,24 @@ pub struct Item {
     pub tags: Vec<String>,
 }
 
-/// Returns the entries of a feed, and an error for each entry that could not be read.
-pub fn read(bytes: &[u8], url: &str) -> Result<(Vec<Item>, Vec<String>), String> {
+/// Returns the entries of a feed, and those that could not be read.
+pub fn read(bytes: &[u8], url: &str) -> Result<(Vec<Item>, Vec<Refused>), String> {
     let parser = feed_rs::parser::Builder::new().base_uri(Some(url)).build();
     let feed = parser.parse(bytes).map_err(|error| error.to_string())?;
-    let (mut items, mut faults) = (Vec::new(), Vec::new());
+    let (mut items, mut refused) = (Vec::new(), Vec::new());
     for (position, entry) in feed.entries.into_iter().enumerate() {
         match item(entry) {
             Some(item) => items.push(item),
-            None => faults.push(format!("entry {position}: it has neither a title nor a text")),
+            None => refused.push(Refused {
+                entry: format!("entry {position}"),
+                id: None,
+                reason: "it has neither a title nor a text".to_owned(),
+            }),
         }
     }
     items.sort_by_key(|item: &Item| std::cmp::Reverse(item.published_at));
     items.truncate(MOST);
-    Ok((items, faults))
+    Ok((items, refused))
 }
 
 fn item(entry: Entry) -> Option<Item> {

@@ -2,8 +2,8 @@
 //! shows it. If `workplaceType` and `isRemote` disagree, `workplaceType` counts.
 
 use super::{
-    BoardError, Entry, MOST_TEXT, Page, Posting, first_link, identifier, json, label, opened, page,
-    place, terms,
+    BoardError, MOST_TEXT, Page, Posting, first_link, identifier, json, label, opened, page, place,
+    terms,
 };
 use crate::{
     record::{Location, Salary, WorkplaceType},
@@ -110,9 +110,9 @@ fn located(name: &str, address: Option<&Address>) -> Location {
     }
 }
 
-fn posting(job: Job) -> Result<Entry, &'static str> {
+fn posting(job: Job) -> Result<Option<Posting>, &'static str> {
     if !job.is_listed {
-        return Ok(Entry::Withheld);
+        return Ok(None);
     }
     let mut locations =
         vec![located(job.location.as_deref().unwrap_or_default(), job.address.as_ref())];
@@ -179,7 +179,7 @@ mod tests {
 
     fn only(more: &str) -> Posting {
         let mut page = read(job(more).as_bytes()).unwrap();
-        assert_eq!(page.faults, Vec::<String>::new());
+        assert_eq!(page.refused, []);
         page.postings.remove(0)
     }
 
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn what_is_not_listed_is_left_out() {
         let page = read(job(r#","isListed":false"#).as_bytes()).unwrap();
-        assert_eq!((page.postings.len(), page.faults.len(), page.entries), (0, 0, 1));
+        assert_eq!((page.postings.len(), page.refused.len(), page.entries), (0, 0, 1));
     }
 
     #[test]

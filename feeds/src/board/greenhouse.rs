@@ -2,8 +2,8 @@
 //! is remote. An entry without `internal_job_id` is no open role, but a talent pool for later roles.
 
 use super::{
-    BoardError, Entry, MOST_TEXT, Page, Posting, first_link, identifier, json, label, opened, page,
-    place, terms,
+    BoardError, MOST_TEXT, Page, Posting, first_link, identifier, json, label, opened, page, place,
+    terms,
 };
 use crate::{
     record::Location,
@@ -61,9 +61,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Page, BoardError> {
     Ok(page(answer.jobs, posting))
 }
 
-fn posting(job: Job) -> Result<Entry, &'static str> {
+fn posting(job: Job) -> Result<Option<Posting>, &'static str> {
     if job.internal_job_id.is_null() {
-        return Ok(Entry::Withheld);
+        return Ok(None);
     }
     let place_name = job.location.and_then(|location| location.name).unwrap_or_default();
     let locations: Vec<Location> = place_name.split([';', '|']).map(place).collect();
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn a_board_is_read_and_faulty_entries_are_reported() {
         let page = read(BOARD.as_bytes()).unwrap();
-        assert_eq!((page.postings.len(), page.faults.len(), page.entries), (1, 3, 5));
+        assert_eq!((page.postings.len(), page.refused.len(), page.entries), (1, 3, 5));
         let posting = &page.postings[0];
         assert_eq!(
             (posting.external_id.as_str(), posting.title.as_str()),

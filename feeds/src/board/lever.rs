@@ -2,8 +2,8 @@
 //! one. The employer's name is not in the answer.
 
 use super::{
-    BoardError, Entry, MOST_TEXT, PAGE, Page, Posting, first_link, identifier, json, label, opened,
-    page, place, terms,
+    BoardError, MOST_TEXT, PAGE, Page, Posting, first_link, identifier, json, label, opened, page,
+    place, terms,
 };
 use crate::{
     record::Location,
@@ -75,7 +75,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Page, BoardError> {
     Ok(page(json(bytes)?, posting))
 }
 
-fn posting(job: Job) -> Result<Entry, &'static str> {
+fn posting(job: Job) -> Result<Option<Posting>, &'static str> {
     let mut labels: Vec<&String> = job.categories.location.iter().collect();
     labels.extend(&job.categories.all_locations);
     let mut locations: Vec<Location> = Vec::new();
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn a_board_is_read() {
         let page = read(BOARD.as_bytes()).unwrap();
-        assert_eq!((page.postings.len(), page.faults.len()), (1, 2));
+        assert_eq!((page.postings.len(), page.refused.len()), (1, 2));
         let posting = &page.postings[0];
         assert_eq!(posting.employment_type, EmploymentType::FullTime);
         assert_eq!(posting.workplace_type, WorkplaceType::OnSite);

@@ -9,6 +9,7 @@ mod terms;
 mod workable;
 
 use crate::{
+    entries::{self, Refused},
     record::{Ats, EmploymentType, Location, Salary, WorkplaceType},
     text::Description,
     timestamp::Timestamp,
@@ -57,8 +58,7 @@ pub struct Posting {
 #[derive(Debug, Default)]
 pub struct Page {
     pub postings: Vec<Posting>,
-    /// One error for each entry that could not be read.
-    pub faults: Vec<String>,
+    pub refused: Vec<Refused>,
     /// The number of entries in the answer, also of those that are not public.
     pub entries: usize,
     /// The number of entries on all pages, if the board states it.
@@ -72,13 +72,6 @@ pub enum BoardError {
     Malformed(String),
     #[error("the board is not known there")]
     Unknown,
-}
-
-/// The result of reading one entry.
-enum Entry {
-    Open(Box<Posting>),
-    /// The entry is valid, but not public.
-    Withheld,
 }
 
 impl Board {
@@ -156,25 +149,18 @@ fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, BoardError> {
     serde_json::from_slice(bytes).map_err(|error| BoardError::Malformed(error.to_string()))
 }
 
-/// Reads each entry independently of the others.
+/// Reads the entries of an answer. `posting` returns `None` for an entry that is not public.
 fn page<T: DeserializeOwned>(
     entries: Vec<Value>,
-    posting: impl Fn(T) -> Result<Entry, &'static str>,
+    posting: impl Fn(T) -> Result<Option<Posting>, &'static str>,
 ) -> Page {
-    let mut page = Page { entries: entries.len(), ..Page::default() };
-    for (position, entry) in entries.into_iter().enumerate() {
-        let read = serde_json::from_value(entry).map_err(|error| error.to_string());
-        match read.and_then(|entry| posting(entry).map_err(str::to_owned)) {
-            Ok(Entry::Open(posting)) => page.postings.push(*posting),
-            Ok(Entry::Withheld) => {}
-            Err(reason) => page.faults.push(format!("entry {position}: {reason}")),
-        }
-    }
-    page
+    let count = entries.len();
+    let (postings, refused) = entries::each(entries, "entry", posting);
+    Page { postings, refused, entries: count, total: None }
 }
 
 /// Completes a posting. The error says which is missing: the identifier, the title, or a valid URL.
-fn opened(mut posting: Posting, description: Description) -> Result<Entry, &'static str> {
+fn opened(mut posting: Posting, description: Description) -> Result<Option<Posting>, &'static str> {
     posting.title = crate::text::line(&posting.title, MOST_TITLE);
     posting.description_html = description.html;
     posting.description_text = description.text;
@@ -191,7 +177,7 @@ fn opened(mut posting: Posting, description: Description) -> Result<Entry, &'sta
     if posting.apply_url.is_empty() || posting.source_url.is_empty() {
         return Err("it has no http or https address");
     }
-    Ok(Entry::Open(Box::new(posting)))
+    Ok(Some(posting))
 }
 
 /// Returns the first of these addresses that is a valid link, or an empty text.

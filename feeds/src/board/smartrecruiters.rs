@@ -2,8 +2,8 @@
 //! answer for an unknown company is an empty list. `ref` is a URL of the API, not a page for people.
 
 use super::{
-    BoardError, Entry, MOST_TEXT, PAGE, Page, Posting, first_link, identifier, json, label, opened,
-    page, place, terms,
+    BoardError, MOST_TEXT, PAGE, Page, Posting, first_link, identifier, json, label, opened, page,
+    place, terms,
 };
 use crate::{
     record::{Location, WorkplaceType},
@@ -105,13 +105,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<Page, BoardError> {
     Ok(Page { total: Some(answer.total_found), ..page(answer.content, posting) })
 }
 
-fn posting(job: Job) -> Result<Entry, &'static str> {
+fn posting(job: Job) -> Result<Option<Posting>, &'static str> {
     if job
         .visibility
         .as_deref()
         .is_some_and(|visibility| visibility.eq_ignore_ascii_case("private"))
     {
-        return Ok(Entry::Withheld);
+        return Ok(None);
     }
     let text =
         |field: Option<&Labelled>| field.and_then(|labelled| label(labelled.label.as_deref()));

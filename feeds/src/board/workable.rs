@@ -1,8 +1,8 @@
 //! Reads Workable's boards. The answer for an unknown account is 404, or has no `jobs`.
 
 use super::{
-    BoardError, Entry, MOST_TEXT, Page, Posting, first_link, identifier, json, label, opened, page,
-    place, terms,
+    BoardError, MOST_TEXT, Page, Posting, first_link, identifier, json, label, opened, page, place,
+    terms,
 };
 use crate::{
     record::{Location, WorkplaceType},
@@ -47,7 +47,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Page, BoardError> {
     Ok(page(answer.jobs.ok_or(BoardError::Unknown)?, posting))
 }
 
-fn posting(job: Job) -> Result<Entry, &'static str> {
+fn posting(job: Job) -> Result<Option<Posting>, &'static str> {
     let parts = [&job.city, &job.state, &job.country];
     let parts = parts.into_iter().flatten().map(String::as_str).filter(|part| !part.is_empty());
     let location = Location {

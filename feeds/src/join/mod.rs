@@ -5,6 +5,7 @@ mod evidence;
 mod hearing;
 mod money;
 mod people;
+mod quarantine;
 mod roles;
 mod signals;
 mod targets;
@@ -12,6 +13,7 @@ mod town;
 mod work;
 
 pub use evidence::{Evidence, EvidenceKind, Knowledge};
+pub use quarantine::Reasons;
 
 use crate::{
     handoffs::{from_records, handoffs},
@@ -78,11 +80,17 @@ pub fn join(
         signals,
         handoffs,
     };
-    joined.questions = questions(sources.next_refresh_s, now, |feed| joined.example(feed))?;
+    joined.ask(sources, now)?;
     Ok(joined)
 }
 
 impl Joined {
+    /// Makes the questions, whose example answers cite the first record of each feed.
+    pub fn ask(&mut self, sources: &Sources, now: Timestamp) -> Result<(), toml::de::Error> {
+        self.questions = questions(sources.next_refresh_s, now, |feed| self.example(feed))?;
+        Ok(())
+    }
+
     pub fn len(&self) -> usize {
         self.targets.len()
             + self.signals.len()

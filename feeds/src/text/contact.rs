@@ -1,11 +1,13 @@
 //! Finds e-mail addresses, phone numbers and street addresses in text, also if they are written so that
 //! programs should not find them. In doubt, a text counts as contact data.
 
-use regex::{Captures, Regex};
+use regex::{Captures, Match, Regex};
 use std::sync::LazyLock;
 
 /// The text that replaces contact data.
 pub const REMOVED: &str = "[removed]";
+/// How often contact data is removed before the whole text is.
+const ROUNDS: usize = 4;
 
 /// A kind of contact data, which must not be in a feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,27 +65,66 @@ fn is_phone(text: &str) -> bool {
     digits >= 9 || (digits == 7 && grouped && text.chars().count() == 8)
 }
 
-fn counts(kind: Contact, text: &str) -> bool {
-    kind != Contact::Phone || is_phone(text)
+/// Words that end an address and are ordinary words, too.
+const ORDINARY: [&str; 8] =
+    ["Place", "Way", "Drive", "Court", "Square", "Alley", "Terrace", "Highway"];
+
+/// Returns whether a match is an address, and not a phrase such as "2024 Best Place to Work".
+/// `after` is the text behind the match.
+fn is_address(text: &str, after: &str) -> bool {
+    let is_ordinary = ORDINARY.iter().any(|word| text.ends_with(word));
+    let goes_on = after.strip_prefix(' ').is_some_and(|rest| rest.starts_with(char::is_lowercase));
+    !(is_ordinary && goes_on)
+}
+
+fn counts(kind: Contact, matched: &Match<'_>, text: &str) -> bool {
+    match kind {
+        Contact::Email => true,
+        Contact::Phone => is_phone(matched.as_str()),
+        Contact::Address => {
+            is_address(matched.as_str(), text.get(matched.end()..).unwrap_or_default())
+        }
+    }
 }
 
 /// Returns the first contact data that is found: its kind and its text.
 pub fn find(text: &str) -> Option<(Contact, &str)> {
     PATTERNS.iter().find_map(|(kind, pattern)| {
-        let found = pattern
-            .find_iter(text)
-            .map(|matched| matched.as_str())
-            .find(|text| counts(*kind, text))?;
-        Some((*kind, found))
+        let found = pattern.find_iter(text).find(|matched| counts(*kind, matched, text))?;
+        Some((*kind, found.as_str()))
     })
 }
 
-/// Replaces all contact data with `[removed]`.
+/// Returns whether there is an e-mail address in a text.
+pub fn is_email_in(text: &str) -> bool {
+    let mut patterns = PATTERNS.iter().filter(|(kind, _)| *kind == Contact::Email);
+    patterns.any(|(_, pattern)| pattern.is_match(text))
+}
+
+/// Replaces all contact data with `[removed]`, so that `find` finds nothing in the result.
 pub fn remove(text: &str) -> String {
+    let mut text = text.to_owned();
+    // What is left after a removal can be contact data again.
+    for _ in 0..ROUNDS {
+        if find(&text).is_none() {
+            return text;
+        }
+        text = removed_once(&text);
+    }
+    match find(&text) {
+        Some(_) => REMOVED.to_owned(),
+        None => text,
+    }
+}
+
+fn removed_once(text: &str) -> String {
     PATTERNS.iter().fold(text.to_owned(), |text, (kind, pattern)| {
         let replaced = pattern.replace_all(&text, |found: &Captures<'_>| {
-            let whole = found.get(0).map_or("", |matched| matched.as_str());
-            if counts(*kind, whole) { REMOVED.to_owned() } else { whole.to_owned() }
+            let Some(whole) = found.get(0) else { return String::new() };
+            match counts(*kind, &whole, &text) {
+                true => REMOVED.to_owned(),
+                false => whole.as_str().to_owned(),
+            }
         });
         replaced.into_owned()
     })
@@ -141,6 +182,8 @@ mod tests {
             "We are 40 people at two sites dot com era veterans",
             "Team of 12 in San Francisco",
             "raised $12 million in 2026",
+            "2024 Best Place to Work",
+            "one of the 100 Best Place to Work companies",
         ] {
             assert_eq!(find(text), None, "{text}");
             assert_eq!(remove(text), text);

@@ -3,10 +3,11 @@
 
 mod contact;
 
-pub use contact::{Contact, REMOVED, find, remove};
+pub use contact::{Contact, REMOVED, find, is_email_in, remove};
 
 use ammonia::{Builder, UrlRelative};
-use std::sync::LazyLock;
+use percent_encoding::percent_decode_str;
+use std::{borrow::Cow, sync::LazyLock};
 use url::Url;
 
 /// The elements that a description may contain.
@@ -81,26 +82,41 @@ pub fn description(html: &str, most_text: usize) -> Description {
     // Contact data is removed from the text between the tags. The result is sanitized once more, because
     // the removal may have changed what is parsed as an element.
     let html = ALLOWED.clean(&without_contact(&clean)).to_string();
-    let text = shortened(&plain(&html), most_text);
+    let text = plain(&html);
     match find(&text).is_some() {
         // Contact data that is split by tags is left: the plain text replaces the HTML.
         true => {
             let text = remove(&text);
-            Description { html: format!("<p>{}</p>", escaped(&text)), text }
+            Description { html: paragraphs_of(&text), text: cut(&text, most_text) }
         }
-        false => Description { html, text },
+        false => Description { html, text: cut(&text, most_text) },
     }
+}
+
+/// Shortens a text without contact data. The end of a shortened text can look like contact data
+/// although the whole one does not.
+fn cut(text: &str, most: usize) -> String {
+    remove(&shortened(text, most))
+}
+
+fn paragraphs_of(text: &str) -> String {
+    let lines = text.lines().filter(|line| !line.is_empty());
+    lines.map(|line| format!("<p>{}</p>", escaped(line))).collect()
+}
+
+/// Returns contact data in a text of a document, which is HTML if it is a field with markup.
+pub fn contact_in(text: &str, is_markup: bool) -> Option<(Contact, String)> {
+    let text = match is_markup && text.contains('<') {
+        true => Cow::Owned(plain(text)),
+        false => Cow::Borrowed(text),
+    };
+    find(&text).map(|(kind, found)| (kind, found.to_owned()))
 }
 
 /// Cleans plain text, and returns it in both forms.
 pub fn plain_description(text: &str, most_text: usize) -> Description {
     let text = paragraphs(beginning(text, MOST_HTML));
-    let html: String = text
-        .split("\n")
-        .filter(|paragraph| !paragraph.is_empty())
-        .map(|paragraph| format!("<p>{}</p>", escaped(paragraph)))
-        .collect();
-    description(&html, most_text)
+    description(&paragraphs_of(&text), most_text)
 }
 
 /// Returns the text of HTML, with a new line after each block.
@@ -115,7 +131,7 @@ pub fn plain(html: &str) -> String {
 pub fn line(text: &str, most: usize) -> String {
     let text = unescaped(beginning(text, MOST_HTML));
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    shortened(&remove(&visible(&text)), most)
+    cut(&remove(&visible(&text)), most)
 }
 
 /// Returns the same as `line`; `None` if there is no text or the line is empty.
@@ -136,15 +152,17 @@ pub fn html_of_escaped(text: &str) -> String {
     text
 }
 
-/// Returns a URL that a feed may contain: http or https, without user, password and `@`, and not
-/// too long. Returns `None` for any other address.
+/// Returns a URL that a feed may contain: http or https, without user, password and e-mail
+/// addresses, and not too long. Returns `None` for any other address. The name of a profile, as in
+/// `/@name`, is no e-mail address.
 pub fn link(address: &str) -> Option<String> {
     let url = Url::parse(address.trim()).ok()?;
     let plain = matches!(url.scheme(), "http" | "https") && url.has_host();
     let anonymous = url.username().is_empty() && url.password().is_none();
     let text = url.to_string();
-    let clean = !text.contains('@') && !text.contains("%40") && text.len() <= 2_000;
-    (plain && anonymous && clean).then_some(text)
+    let has_email = text.contains(['@', '%'])
+        && (is_email_in(&text) || is_email_in(&percent_decode_str(&text).decode_utf8_lossy()));
+    (plain && anonymous && !has_email && text.len() <= 2_000).then_some(text)
 }
 
 /// Removes tags, and replaces entities with their characters, once.
@@ -202,6 +220,7 @@ fn beginning(text: &str, most: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::{collection::vec, prelude::*, sample::select};
 
     #[test]
     fn what_is_active_in_html_is_gone() {
@@ -260,8 +279,45 @@ mod tests {
             "https://jo@copper.example/",
             "/jobs",
             "ftp://a.example",
+            "https://a.example/?to=jo@b.example",
+            "https://a.example/?to=jo%40b.example",
         ] {
             assert_eq!(link(address), None, "{address}");
+        }
+        for address in ["https://social.example/@copperleaf/1140", "https://a.example/100%25"] {
+            assert_eq!(link(address).as_deref(), Some(address));
+        }
+    }
+
+    #[test]
+    fn contact_data_far_back_in_a_long_text_is_gone() {
+        let html = format!(
+            "<p>{}</p><p>You get an <strong>@amplitude.example</strong> address, as jo <b>@copperleaf.example</b> has.</p>",
+            "Build and run. ".repeat(400)
+        );
+        let Description { html, text } = description(&html, 4_000);
+        assert_eq!(contact_in(&html, true), None);
+        assert_eq!(find(&text), None);
+    }
+
+    proptest! {
+        /// What is removed by one function is not found by the other, in any text.
+        #[test]
+        fn cleaned_text_has_no_contact_data(
+            parts in vec(select(&[
+                "jo", "@", " (at) ", "copperleaf.example", "<b>", "</b>", "<p>", "+1 415 555 0142",
+                "0142", "-", " ", "12 Main Street", "Place", ", Apt 4", "&lt;", "&#64;", "[removed]",
+                "…", "\u{200b}", ". ", "x", " dot ", " at ",
+            ][..]), 0..40),
+            most in 1_usize..60,
+        ) {
+            let text = parts.concat();
+            let shown = line(&text, most);
+            prop_assert_eq!(find(&shown), None);
+            for Description { html, text } in [description(&text, most), plain_description(&text, most)] {
+                prop_assert_eq!(contact_in(&html, true), None);
+                prop_assert_eq!(find(&text), None);
+            }
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Sources that are slow, broken or hostile: each is reported, affects no other source, and keeps
 //! the records that were read before.
 
-use crate::support::{Answer, BOARD, BOARD_PATH, City, ok, status};
+use crate::support::{Answer, BOARD, BOARD_PATH, City, REGISTRY, ok, status};
 use flate2::{Compression, write::GzEncoder};
-use portolan_feeds::{BuildError, check, publish::Press};
+use portolan_feeds::{BuildError, check, publish::Press, quarantined};
+use serde_json::{Value, json};
 use std::io::Write as _;
 
 fn gzip(body: &[u8]) -> Vec<u8> {
@@ -194,6 +195,95 @@ async fn an_empty_registry_is_not_believed() {
     city.options.now = crate::support::at(1);
     city.build().await.unwrap();
     assert_eq!(city.document("sf-live-targets.json")["features"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_registry_that_shrinks_is_believed_when_it_is_read_again_or_confirmed() {
+    let organisation = |number: usize| {
+        json!({
+            "slug": format!("s{number}"), "name": format!("Number {number}"), "kind": "startup",
+            "lat": 37.77, "lng": -122.42, "url": format!("https://register.example/{number}"),
+        })
+    };
+    let registry = |count| {
+        let all: Vec<_> = (0..count).map(organisation).collect();
+        json!({ "organisations": all }).to_string()
+    };
+    let targets =
+        |city: &City| city.document("sf-live-targets.json")["features"].as_array().unwrap().len();
+    for is_confirmed in [false, true] {
+        let mut city = City::open().await;
+        city.registry.plays("/registry.json", [ok("", registry(21))]);
+        city.build().await.unwrap();
+        city.registry.plays("/registry.json", [ok("", registry(1))]);
+        city.options.confirmed.extend(is_confirmed.then(|| "registry".to_owned()));
+        city.options.now = crate::support::at(1);
+        let report = city.build().await.unwrap();
+        let failing = report.sources.iter().find_map(|source| source.failing.as_ref());
+        match is_confirmed {
+            true => assert_eq!((targets(&city), failing), (1, None)),
+            false => {
+                assert_eq!(targets(&city), 21);
+                let reason = &failing.unwrap().reason;
+                assert!(reason.starts_with("20 of its 21 records are missing"), "{reason}");
+                city.build().await.unwrap();
+                assert_eq!(targets(&city), 1);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_target_that_comes_back_has_its_signals_with_their_history() {
+    let mut city = City::open().await;
+    let title = "Copperleaf Robotics raises $12 million Series A";
+    let items = [(title, "https://paper.example/1", crate::support::NOW)];
+    city.paper.plays("/news", [ok("", crate::support::news(&items))]);
+    city.build().await.unwrap();
+    let history = |city: &City| {
+        let signals = city.document("live-signal-feed.json")["items"].clone();
+        let funding = |signal: &&Value| signal["kind"] == "funding";
+        signals.as_array().unwrap().iter().find(funding).map(|one| one["maturity_history"].clone())
+    };
+    let before = history(&city).unwrap();
+    city.paper.plays("/news", [ok("", crate::support::news(&[]))]);
+    let without = REGISTRY.replace("\"copperleaf\"", "\"other\"").replace("Copperleaf", "Other");
+    city.registry.plays("/registry.json", [ok("", without)]);
+    city.options.now = crate::support::at(1);
+    city.build().await.unwrap();
+    assert_eq!(history(&city), None);
+    city.registry.plays("/registry.json", [ok("", REGISTRY)]);
+    city.options.now = crate::support::at(2);
+    city.build().await.unwrap();
+    assert_eq!(history(&city).unwrap()[0], before[0]);
+}
+
+#[tokio::test]
+async fn a_record_that_is_not_valid_does_not_stop_the_others() {
+    let city = City::open().await;
+    let board = json!({ "name": "Copperleaf Robotics", "jobs": [
+        { "title": "Backend Engineer", "shortcode": "A1", "url": "https://jobs.copperleaf.example/A1",
+          "published_on": "2026-11-01", "description": "<p>Build.</p>" },
+        // The identifier of a record that does not exist.
+        { "title": "tgt_00000000000000000000000000", "shortcode": "A2",
+          "url": "https://jobs.copperleaf.example/A2", "published_on": "2026-11-01" },
+    ] });
+    city.board.plays(BOARD_PATH, [ok("", board.to_string())]);
+    let report = city.build().await.unwrap();
+    assert_eq!(city.roles(), [("Backend Engineer".to_owned(), "verified".to_owned())]);
+    assert_eq!(check(city.folder.path()).unwrap(), []);
+    let [record] = report.quarantined.as_slice() else { panic!("{:?}", report.quarantined) };
+    assert_eq!(record.document, "sf-job-roles.json");
+    assert!(record.reason.starts_with("no record or source has the id"), "{}", record.reason);
+    assert_eq!(record.source.as_deref(), Some("https://jobs.copperleaf.example/A2"));
+    assert_eq!(quarantined(city.folder.path()).unwrap(), report.quarantined);
+    // No other record refers to it.
+    let signals = city.document("live-signal-feed.json");
+    let hiring = &signals["items"][0]["hiring"];
+    assert_eq!(
+        (hiring["role_ids"].as_array().unwrap().len(), &hiring["role_count"]),
+        (1, &json!(1))
+    );
 }
 
 #[tokio::test]

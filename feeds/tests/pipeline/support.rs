@@ -5,7 +5,7 @@ use portolan_feeds::{
 };
 use serde_json::Value;
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     net::SocketAddr,
     path::Path,
     sync::{Arc, Mutex},
@@ -147,6 +147,7 @@ pub(crate) fn options(folder: &Path) -> Options {
         opened: vec!["127.0.0.0/8".parse().unwrap()],
         limits: limits(),
         knowledge: Some(Knowledge::default()),
+        confirmed: BTreeSet::new(),
         now: NOW.parse().unwrap(),
     }
 }

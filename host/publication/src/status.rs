@@ -1,5 +1,6 @@
 //! The status of the feeds, for the operator.
 
+use portolan_feeds::Quarantined;
 use portolan_vocabulary::Timestamp;
 use serde::Serialize;
 
@@ -20,6 +21,10 @@ pub struct CurrentPublication {
     /// The address of the host in the links of its documents, if that is not this host's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub made_for: Option<String>,
+    /// The number of records that the build left out because they are not valid.
+    pub quarantined_count: usize,
+    /// The first of these records.
+    pub quarantined: Vec<Quarantined>,
 }
 
 /// A publication with faults, which was not published.

@@ -8,7 +8,10 @@ use crate::{
     status::{CurrentPublication, RefusedPublication},
 };
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
-use portolan_feeds::publish::{self, CURRENT};
+use portolan_feeds::{
+    Quarantined,
+    publish::{self, CURRENT},
+};
 use std::{
     collections::BTreeMap,
     fs, io,
@@ -23,6 +26,8 @@ use tokio::{
 };
 
 /// The interval of checks without a notification: some file systems send none, and a folder
+/// How many of the quarantined records the status lists.
+const MOST_QUARANTINED: usize = 50;
 /// that does not exist yet cannot be watched.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// The maximum number of faults of a publication that the status lists.
@@ -84,7 +89,7 @@ impl Updater {
                 let name = name_of(&fingerprint.folder);
                 self.last_processed = Some(fingerprint);
                 match result {
-                    Ok(publication) => self.publish(publication),
+                    Ok((publication, quarantined)) => self.publish(publication, &quarantined),
                     Err(error) => self.refuse(RefusedPublication::new(name, &error)),
                 }
             }
@@ -96,7 +101,7 @@ impl Updater {
         }
     }
 
-    fn publish(&self, publication: Publication) {
+    fn publish(&self, publication: Publication, quarantined: &[Quarantined]) {
         let Publication { name, generated_at, made_for, .. } = &publication;
         tracing::info!(name, %generated_at, "a new publication of the feeds is served");
         if let Some(address) = made_for {
@@ -109,6 +114,8 @@ impl Updater {
             name: name.clone(),
             generated_at: *generated_at,
             made_for: made_for.clone(),
+            quarantined_count: quarantined.len(),
+            quarantined: quarantined.iter().take(MOST_QUARANTINED).cloned().collect(),
         };
         // The status is updated before readers can see the publication, so that it never lags
         // behind.
@@ -169,6 +176,8 @@ fn read_changed(feeds: &Feeds, last_processed: Option<&Fingerprint>) -> io::Resu
     let publication = Publication::new(name, &files, &feeds.options, previous.as_deref());
     // Compression takes processor time, so it runs on this blocking thread.
     let publication = Handle::current().block_on(publication);
+    let quarantined = portolan_feeds::quarantined(&fingerprint.folder)?;
+    let publication = publication.map(|publication| (publication, quarantined));
     Ok(Some((fingerprint, publication)))
 }
 

@@ -7,10 +7,12 @@ use crate::{
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use portolan_feeds::{
-    Limits, Options, Progress, Report, Roads, Sources, Timestamp, build, check, demo,
+    Limits, Options, Progress, Quarantined, Report, Roads, Sources, Timestamp, build, check, demo,
+    quarantined,
 };
 use portolan_vocabulary::{self as vocabulary};
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
@@ -34,6 +36,9 @@ enum Command {
         /// The sources: a city, a registry of organisations, directories, boards, feeds
         #[arg(value_name = "SOURCES.toml")]
         sources: PathBuf,
+        /// Believe this source at once, although it has lost many of its records (can be repeated)
+        #[arg(long, value_name = "SOURCE")]
+        confirm: Vec<String>,
         #[command(flatten)]
         publication: Publication,
         #[command(flatten)]
@@ -78,6 +83,7 @@ impl Publication {
             opened: Vec::new(),
             limits,
             knowledge: None,
+            confirmed: BTreeSet::new(),
             now: now(),
         })
     }
@@ -91,9 +97,10 @@ fn now() -> Timestamp {
 impl Feeds {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
-            Command::Build { sources, publication, statements } => {
+            Command::Build { sources, confirm, publication, statements } => {
                 let sources = Sources::read(&sources, None)?;
-                let options = publication.options(Limits::default())?;
+                let confirmed = sources.known(confirm)?;
+                let options = Options { confirmed, ..publication.options(Limits::default())? };
                 block_on(build_with_statements(&statements, options, async |options| {
                     Ok(Some(build(&sources, options, &print_progress).await?))
                 }))
@@ -101,6 +108,7 @@ impl Feeds {
             Command::Check { folder } => {
                 let faults =
                     check(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
+                quarantined(&folder)?.iter().for_each(print_quarantined);
                 for fault in &faults {
                     line!("{fault}");
                 }
@@ -142,12 +150,12 @@ async fn build_with_statements(
 fn print_progress(progress: Progress) {
     match progress {
         Progress::Begun { sources } => eprintln!("reading {sources} sources"),
-        Progress::Read { source, records, faults: 0, left } => {
+        Progress::Read { source, records, refused: 0, left } => {
             eprintln!("  {source}: {records} records ({left} sources left)");
         }
-        Progress::Read { source, records, faults, left } => {
+        Progress::Read { source, records, refused, left } => {
             eprintln!(
-                "  {source}: {records} records, {faults} entries refused ({left} sources left)"
+                "  {source}: {records} records, {refused} entries refused ({left} sources left)"
             );
         }
         Progress::Failed { source, reason, kept, left } => {
@@ -158,6 +166,12 @@ fn print_progress(progress: Progress) {
     }
 }
 
+fn print_quarantined(record: &Quarantined) {
+    let Quarantined { document, id, reason, source } = record;
+    let source = source.as_ref().map_or_else(String::new, |url| format!(" (from {url})"));
+    line!("quarantined: {document} {id}: {reason}{source}");
+}
+
 /// Prints the outcome of a build. The exit status is 2 if a source has failed.
 fn print_report(report: &Report) -> ExitCode {
     let failing_sources =
@@ -165,11 +179,12 @@ fn print_report(report: &Report) -> ExitCode {
     for (source, failure) in failing_sources() {
         line!("{} fails since {}: {}", source.id, failure.since, failure.reason);
     }
-    for source in report.sources.iter().filter(|source| !source.faults.is_empty()) {
-        for fault in &source.faults {
-            line!("{}: {fault}", source.id);
+    for source in &report.sources {
+        for refused in &source.refused {
+            line!("{}: {refused}", source.id);
         }
     }
+    report.quarantined.iter().for_each(print_quarantined);
     match report.changed.as_slice() {
         [] => line!("nothing has changed"),
         changed => line!("changed: {}", changed.join(", ")),
