@@ -2,7 +2,8 @@
 
 use crate::cases::store::Opened;
 use portolan_store::{
-    Attachments, Audience, NewEvent, OutboxCommand, Release, Store, Unit, Verdict,
+    Attachments, Audience, NewEvent, OutboxCommand, Release, Store, TimerChange, TimerKey, Unit,
+    Verdict,
 };
 use portolan_vocabulary::{
     Cap, DeliveryRules, HELD_EVENTS, OwnerRules, QuietHours, RulesChange, Timestamp,
@@ -17,6 +18,7 @@ crate::on_both! {
     changed_rules_apply_to_what_is_held
     many_held_events_are_delivered_in_several_steps
     a_cap_counts_from_its_first_event
+    a_cap_counts_what_is_released_and_frees_it_when_it_is_removed
 }
 
 const OWNER: &str = "own_01J00000000000000000000001";
@@ -62,6 +64,7 @@ async fn release(store: &Store, rules: DeliveryRules, now: Timestamp) -> bool {
         rules: of_owner(rules),
         agents: vec![AGENT.to_owned()],
         summarized: held.iter().map(|event| event.sequence()).collect(),
+        counted: store.counted_events(OWNER, now).await.unwrap(),
         at: now,
     }));
     let attachments = Attachments { task: Some(work.task), ..Attachments::default() };
@@ -108,10 +111,10 @@ async fn a_new_event_follows_those_that_are_due(opened: Opened) {
     let store = &opened.store;
     publish(store, Some(quiet()), &["one", "two"], at(0)).await;
     publish(store, Some(quiet()), &["three"], at(HOUR + 1)).await;
-    assert_eq!(inbox(store).await, ["one", "two", "three"]);
-    // The timer finds nothing to do.
+    assert_eq!(inbox(store).await.len(), 0);
     assert!(release(store, quiet(), at(HOUR + 2)).await);
-    assert_eq!(inbox(store).await.len(), 3);
+    assert_eq!(inbox(store).await, ["one", "two", "three"]);
+    assert!(!release(store, quiet(), at(HOUR + 2)).await, "the timer has ended");
 }
 
 async fn changed_rules_apply_to_what_is_held(opened: Opened) {
@@ -120,9 +123,14 @@ async fn changed_rules_apply_to_what_is_held(opened: Opened) {
     let reconsider = async |now: Timestamp, rules: DeliveryRules| {
         let mut unit = Unit::new(store.clone(), now);
         unit.add_command(OutboxCommand::ReconsiderHeld { owner_id: OWNER.to_owned() });
+        let (capability, name) = (HELD_EVENTS.to_owned(), OWNER.to_owned());
+        let key = TimerKey { capability, name, test_mode: false };
+        let (setting, action) = (format!("changed at {}", now.as_millis()), String::new());
+        let input = "{}".to_owned();
+        unit.change_timer(key, TimerChange::Set { setting, at: now, action, input });
         assert_eq!(unit.commit(Attachments::default()).await.unwrap(), Verdict::Committed);
-        // The next event finds what is due.
-        publish(store, Some(rules), &["next"], now).await;
+        publish(store, Some(rules.clone()), &["next"], now).await;
+        assert!(release(store, rules, now).await);
     };
     let mut longer = quiet();
     longer.quiet_hours.as_mut().unwrap().to = 120;
@@ -148,9 +156,10 @@ async fn many_held_events_are_delivered_in_several_steps(opened: Opened) {
         let part: Vec<&str> = part.iter().map(String::as_str).collect();
         publish(store, Some(quiet()), &part, at(number as u64 * 10 * MINUTE)).await;
     }
-    // A new event waits behind those that are left.
-    publish(store, Some(quiet()), &["last"], at(HOUR)).await;
+    assert!(release(store, quiet(), at(HOUR)).await);
     assert_eq!(inbox(store).await.len(), 500);
+    // A new event waits behind those that are left, also one that the rules would not hold.
+    publish(store, Some(DeliveryRules::default()), &["last"], at(HOUR)).await;
     let mut steps = 0;
     while release(store, quiet(), at(HOUR)).await {
         steps += 1;
@@ -175,4 +184,25 @@ async fn a_cap_counts_from_its_first_event(opened: Opened) {
     assert_eq!(store.held_count(OWNER).await.unwrap(), 0);
     publish(store, Some(rules), &["six"], end).await;
     assert_eq!(inbox(store).await, ["one", "two", "six"]);
+}
+
+async fn a_cap_counts_what_is_released_and_frees_it_when_it_is_removed(opened: Opened) {
+    let store = &opened.store;
+    let caps = vec![Cap { events: "herald".to_owned(), most: 2, hours: 1 }];
+    let rules = DeliveryRules { caps, ..quiet() };
+    publish(store, Some(rules.clone()), &["one", "two", "three", "four"], at(0)).await;
+    assert!(release(store, rules, at(HOUR)).await);
+    assert_eq!((inbox(store).await, store.held_count(OWNER).await.unwrap()), (texts(2), 2));
+    let mut unit = Unit::new(store.clone(), at(HOUR + 1));
+    unit.add_command(OutboxCommand::ReconsiderHeld { owner_id: OWNER.to_owned() });
+    assert_eq!(unit.commit(Attachments::default()).await.unwrap(), Verdict::Committed);
+    // A new event waits for what is freed.
+    publish(store, Some(quiet()), &["five"], at(HOUR + 2)).await;
+    assert_eq!(inbox(store).await, texts(2));
+    assert!(release(store, quiet(), at(HOUR + 2)).await);
+    assert_eq!((inbox(store).await, store.held_count(OWNER).await.unwrap()), (texts(5), 0));
+}
+
+fn texts(count: usize) -> Vec<String> {
+    ["one", "two", "three", "four", "five"].iter().take(count).map(ToString::to_string).collect()
 }

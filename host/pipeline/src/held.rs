@@ -8,7 +8,7 @@ use portolan_store::{
     Unit, Verdict,
 };
 use portolan_vocabulary::{
-    DeliveryRules, ErrorCode, Failure, NOTIFICATIONS_DIGEST, OwnerRules, Role, Timing,
+    DeliveryRules, ErrorCode, EventParts, Failure, NOTIFICATIONS_DIGEST, OwnerRules, Role, Timing,
 };
 use serde_json::{Value, json};
 use std::{
@@ -50,11 +50,17 @@ impl Host {
             Arc::new(OwnerRules { owner_id: owner_id.to_owned(), test_mode, rules })
         });
         let held = self.store.summarized_events(owner_id, now).await?;
+        let counted = self.store.counted_events(owner_id, now).await?;
         let is_wanted =
             |event: &&HeldEvent| rules.rules.timing_of_held(event.parts(), now) != Timing::Never;
         let wanted: Vec<&HeldEvent> = held.iter().filter(is_wanted).collect();
-        if !wanted.is_empty() {
-            let data = digest(&wanted, self.preferences_call());
+        let is_type_wanted = |(event_type, _): &&(String, u64)| {
+            let event = EventParts { event_type, subject: "", data: "{}" };
+            rules.rules.timing_of_held(event, now) != Timing::Never
+        };
+        let beyond: Vec<&(String, u64)> = counted.iter().filter(is_type_wanted).collect();
+        if !(wanted.is_empty() && beyond.is_empty()) {
+            let data = digest(&wanted, &beyond, self.preferences_call());
             let (subject, audience) =
                 (format!("notifications/{owner_id}"), Audience::Owner(owner_id.to_owned()));
             let event = NewEvent::of_host(NOTIFICATIONS_DIGEST, &subject, audience, &data, now);
@@ -62,7 +68,7 @@ impl Host {
             unit.publish(NewEvent { test_mode, agents, rules, ..event });
         }
         let summarized = held.iter().map(HeldEvent::sequence).collect();
-        let release = Release { rules, agents, summarized, at: now };
+        let release = Release { rules, agents, summarized, counted, at: now };
         unit.add_command(OutboxCommand::Release(release));
         Ok(())
     }
@@ -75,14 +81,20 @@ impl Host {
     }
 }
 
-/// Returns the data of a digest: how many events were held, of which types, and about what.
-fn digest(held: &[&HeldEvent], next: Option<Value>) -> Value {
-    let mut types: BTreeMap<&str, usize> = BTreeMap::new();
+/// Returns the data of a digest: how many events were held, of which types, and about what. `beyond` are the
+/// numbers of events by type that were beyond the limit of held events.
+fn digest(held: &[&HeldEvent], beyond: &[&(String, u64)], next: Option<Value>) -> Value {
+    let mut types: BTreeMap<&str, u64> = BTreeMap::new();
     let mut subjects = BTreeSet::new();
     for event in held {
         *types.entry(&event.event_type).or_default() += 1;
         subjects.insert(event.subject.as_str());
     }
+    for (event_type, count) in beyond {
+        *types.entry(event_type).or_default() += count;
+    }
+    let total: u64 = types.values().sum();
+    let beyond_limit: u64 = beyond.iter().map(|(_, count)| count).sum();
     let types: Vec<Value> = types
         .into_iter()
         .map(|(event_type, count)| json!({ "type": event_type, "count": count }))
@@ -93,7 +105,8 @@ fn digest(held: &[&HeldEvent], next: Option<Value>) -> Value {
         "v": 1,
         "actor": { "kind": "system" },
         "summary": "Events were held because of the limits that you have set.",
-        "held": held.len(),
+        "held": total,
+        "beyond_limit": beyond_limit,
         "types": types,
         "subjects": subjects,
         "more_subjects": unnamed,

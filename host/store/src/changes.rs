@@ -32,9 +32,10 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    /// Returns the number of reads and writes of documents.
-    pub(crate) fn documents(&self) -> usize {
-        self.reads.len() + self.writes.len()
+    /// Returns the number of reads and writes of documents, and of held events that are released.
+    pub(crate) fn weight(&self) -> usize {
+        let released: usize = self.commands.iter().map(OutboxCommand::released).sum();
+        self.reads.len() + self.writes.len() + released
     }
 
     /// Returns whether a commit would change nothing.

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
+/// The maximum number of held events that a step of a release passes.
+pub(crate) const HELD_AT_ONCE: usize = 500;
+
 /// The audience of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Audience {
@@ -106,9 +109,9 @@ pub enum OutboxCommand {
     Redeliver { delivery_id: String, at: Timestamp },
     /// Adds to a counter.
     Count(Count),
-    /// Makes the held events of an owner due, so that changed rules apply to them.
+    /// Applies an owner's changed rules to the held events, in the releases that follow.
     ReconsiderHeld { owner_id: String },
-    /// Delivers the held events of an owner that are due.
+    /// Does the next step of the release of an owner's held events that are due.
     Release(Release),
 }
 
@@ -119,6 +122,9 @@ pub struct Release {
     pub agents: Vec<String>,
     /// The sequences of the held events that a digest of the same commit summarizes, or that are dropped.
     pub summarized: Vec<u64>,
+    /// The numbers of events by type, beyond the limit of held events, that the same digest names, or that are
+    /// dropped.
+    pub counted: Vec<(String, u64)>,
     pub at: Timestamp,
 }
 
@@ -243,6 +249,14 @@ impl AuditRecord {
 }
 
 impl OutboxCommand {
+    /// Returns how many held events the command may release.
+    pub(crate) fn released(&self) -> usize {
+        match self {
+            Self::Release(release) => release.summarized.len() + HELD_AT_ONCE,
+            _ => 0,
+        }
+    }
+
     /// Returns the id of the webhook that the command replaces or deletes, and the version that the webhook
     /// must have. Returns `None` for other commands.
     pub(crate) fn webhook(&self) -> Option<(&str, u64)> {

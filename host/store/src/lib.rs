@@ -58,6 +58,8 @@ pub mod query;
 mod records;
 mod signing_key;
 mod store;
+#[cfg(test)]
+mod tests;
 mod unit;
 mod url;
 mod usage;

@@ -31,6 +31,8 @@ pub(crate) struct WriteBatch<'a> {
     audit: Vec<&'a AuditRecord>,
     commands: Vec<&'a OutboxCommand>,
     releases: Vec<&'a Release>,
+    /// The owners whose delivery rules have changed.
+    reconsidered: Vec<&'a str>,
 }
 
 impl<'a> WriteBatch<'a> {
@@ -53,6 +55,7 @@ impl<'a> WriteBatch<'a> {
         for command in &changes.commands {
             match command {
                 OutboxCommand::Release(release) => self.releases.push(release),
+                OutboxCommand::ReconsiderHeld { owner_id } => self.reconsidered.push(owner_id),
                 other => self.commands.push(other),
             }
         }
@@ -92,7 +95,9 @@ impl<'a> WriteBatch<'a> {
         let rows = self.audit.iter().zip(&seals);
         let rows = rows.map(|(record, seal)| audit_row(record, seal.as_ref())).collect();
         transaction.run(&statements.add_audit, rows).await?;
-        let fan_out = fan_out(transaction, statements, &self.events, &self.releases).await?;
+        let (events, releases) = (&self.events, &self.releases);
+        let fan_out =
+            fan_out(transaction, statements, events, releases, &self.reconsidered).await?;
         let commanded = run_commands(transaction, statements, &self.commands).await?;
         Ok(Announcement {
             work: self.has_work() || fan_out.work,

@@ -112,7 +112,7 @@ async fn gather(
     linger: Duration,
 ) -> Vec<Job> {
     let begun = Instant::now();
-    let mut documents = first.changes.documents();
+    let mut documents = first.changes.weight();
     let mut batch = vec![first];
     while batch.len() < BATCH {
         let Ok(job) = queue.try_recv() else {
@@ -122,7 +122,7 @@ async fn gather(
             tokio::task::yield_now().await;
             continue;
         };
-        documents += job.changes.documents();
+        documents += job.changes.weight();
         if documents > BATCH_DOCUMENTS {
             *deferred = Some(job);
             break;

@@ -1,7 +1,11 @@
 //! Fan-out of events to inboxes and webhook deliveries, in the transaction that writes the events,
 //! so that the sequences of inboxes have no gaps. The delivery rules of people apply here and nowhere else.
 
-use super::{holding::Holding, signals::Announcement};
+use super::{
+    holding::Holding,
+    releasing::{Released, release},
+    signals::Announcement,
+};
 use crate::{
     connection::{Statements, Transaction},
     effects::{Audience, NewEvent, OutboxCommand, Release},
@@ -25,21 +29,23 @@ struct Incoming<'a> {
 }
 
 /// Adds each event to the inboxes of its audience, with a delivery for each webhook of these agents that
-/// wants events of its type; and in the same way, first, the held events that are due.
+/// wants events of its type; and in the same way, first, the held events that are released. `reconsidered` are
+/// the owners whose rules have changed.
 pub(crate) async fn fan_out(
     transaction: &mut Transaction,
     statements: &Statements,
     events: &[&NewEvent],
     releases: &[&Release],
+    reconsidered: &[&str],
 ) -> Result<Announcement, DbError> {
-    let (mut holding, released) = Holding::begin(transaction, statements, events, releases).await?;
-    let mut entries: Vec<Incoming<'_>> = Vec::new();
-    entries.extend(released.iter().map(|event| Incoming {
-        id: &event.event_id,
-        event_type: &event.event_type,
-        occurred_at: event.occurred_at,
-        agents: event.agents.clone(),
-    }));
+    let mut holding =
+        Holding::begin(transaction, statements, events, releases, reconsidered).await?;
+    let mut released = Vec::new();
+    for step in releases {
+        released.extend(release(transaction, statements, &mut holding, step).await?);
+    }
+    holding.find_behind(transaction, statements, events).await?;
+    let mut entries: Vec<Incoming<'_>> = released.iter().map(Incoming::late).collect();
     let mut deliveries = Vec::new();
     for event in events {
         if !holding.admits(event) {
@@ -106,6 +112,12 @@ impl<'a> Incoming<'a> {
         Self { id, event_type, occurred_at: event.occurred_at, agents }
     }
 
+    /// Makes an event that was held.
+    fn late(event: &'a Released) -> Self {
+        let Released { event_id, event_type, occurred_at, agents } = event;
+        Self { id: event_id, event_type, occurred_at: *occurred_at, agents: agents.clone() }
+    }
+
     /// Returns the row of a delivery of the event to a webhook.
     fn delivery(&self, webhook: &str, inbox_seq: Option<u64>, challenge: bool) -> Value {
         let id = new_identifier("dlv", self.occurred_at, u128::from_le_bytes(entropy()));
@@ -153,11 +165,8 @@ pub(crate) async fn run_commands(
                 announcement.sending = true;
                 (&statements.redeliver, json!([delivery_id, signed(at.as_millis())]))
             }
-            OutboxCommand::ReconsiderHeld { owner_id } => {
-                (&statements.reconsider_held, json!([owner_id]))
-            }
             // Held events are delivered with the new ones.
-            OutboxCommand::Release(_) => continue,
+            OutboxCommand::ReconsiderHeld { .. } | OutboxCommand::Release(_) => continue,
             OutboxCommand::Count(count) => {
                 let (first, step) = (signed(count.after(0)), signed(count.step));
                 let expires_at = signed(count.expires_at.as_millis());

@@ -1,141 +1,114 @@
 //! The events that people's delivery rules hold, in the transaction that writes the events: which new ones
-//! are held, and which held ones are delivered.
+//! are held, and what of that is written.
 
+use super::{
+    caps::{CapCounts, name},
+    overflow::count_overflow,
+};
 use crate::{
-    connection::{HELD_AT_ONCE, Statements, Transaction},
-    effects::{Audience, NewEvent, Release},
+    connection::{Statements, Transaction},
+    effects::{NewEvent, Release},
     error::DbError,
     integers::{signed, unsigned},
 };
 use portolan_vocabulary::{
-    EventParts, HELD_EVENTS, OwnerRules, Timestamp, Timing, is_always_delivered, new_request_id,
+    HELD_EVENTS, OwnerRules, Timestamp, Timing, is_always_delivered, new_request_id,
 };
 use serde_json::{Value, json};
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
-/// A held event that is delivered now.
-#[derive(Debug)]
-pub(super) struct Released {
-    pub(super) event_id: String,
-    pub(super) event_type: String,
-    pub(super) occurred_at: Timestamp,
-    pub(super) agents: Vec<String>,
-}
+/// An owner for whom events are held; the sequence that a release has reached, if one is under way; and 1 if
+/// events are due.
+pub(super) type HeldState = (String, Option<i64>, i64);
 
-/// The number of events that a cap has let through, and the end of its time.
-#[derive(Debug, Clone, Copy)]
-struct Count {
-    delivered: u64,
-    until: Timestamp,
-}
-
-/// A held event: its sequence, id, type, subject and data, the kind and id of its audience, its time, and
-/// its due time, which is 0 if the rules have changed since it was held.
-type HeldRow = (i64, String, String, String, String, String, Option<String>, i64, i64);
+/// The smallest due time of an owner's held events: of those that wait, of those that are summarized, and of
+/// those that are only counted.
+type NextDue = (String, Option<i64>, Option<i64>, Option<i64>);
 
 /// What is held, released and counted in a transaction.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Holding {
+    pub(super) caps: CapCounts,
     /// Rows of events to be held: the owner, the event's id, the due time, and whether it is summarized.
     held: Vec<Value>,
     /// Keys of rows of events that are held no longer.
     ended: Vec<Value>,
-    counts: BTreeMap<String, Count>,
-    changed_counts: BTreeMap<String, Count>,
+    /// Rows of owners: the owner, and the sequence that the release has reached.
+    reached: Vec<Value>,
     /// The due time of the first held event of each owner, with the owner's mode.
     due: BTreeMap<String, (bool, Timestamp)>,
-    /// The owners whose held events are due and not all delivered yet. Further events for them follow these.
-    behind: Vec<String>,
-    /// The owners whose held events are released by due work, whose timer has ended.
-    released: Vec<Arc<OwnerRules>>,
+    /// The owners whose held events are due and not all released yet. Further events for them follow these.
+    behind: BTreeSet<String>,
+    /// The owners whose held events are released in this transaction, so that their timers have ended.
+    released: BTreeMap<String, Arc<OwnerRules>>,
+    /// The owners whose rules have changed.
+    reconsidered: BTreeSet<String>,
+    /// The time of the latest event or release.
+    now: Timestamp,
 }
 
 impl Holding {
-    /// Reads what the rules of the events' owners need, and returns the held events that are delivered now,
-    /// in their order.
+    /// Reads what the caps of the owners have counted.
     pub(super) async fn begin(
         transaction: &mut Transaction,
         statements: &Statements,
         events: &[&NewEvent],
         releases: &[&Release],
-    ) -> Result<(Self, Vec<Released>), DbError> {
-        let mut holding = Self::default();
-        let mut owners: BTreeMap<&str, (&Arc<OwnerRules>, &[String], Timestamp)> = BTreeMap::new();
-        let mut names = Vec::new();
+        reconsidered: &[&str],
+    ) -> Result<Self, DbError> {
+        let mut names = BTreeSet::new();
         for event in events {
-            let Some(rules) = event.rules.as_ref().filter(|rules| rules.rules.can_hold()) else {
-                continue;
-            };
-            names.extend(
-                rules
-                    .rules
-                    .caps_of(&event.event_type)
-                    .map(|cap| name(rules, &cap.events, cap.hours)),
-            );
-            // An event for one agent only does not tell who else gets the held events.
-            if matches!(event.audience, Audience::Owner(_)) {
-                owners.insert(&rules.owner_id, (rules, &event.agents, event.occurred_at));
-            }
+            let Some(rules) = &event.rules else { continue };
+            names.extend(rules.rules.caps_of(&event.event_type).map(|cap| name(rules, cap)));
         }
-        names.sort_unstable();
-        names.dedup();
-        let names = names.into_iter().map(|name| json!([name])).collect();
-        let counts: Vec<(String, i64, i64)> = transaction.find(&statements.counts, names).await?;
-        let count = |(name, delivered, until): (String, i64, i64)| {
-            let until = Timestamp::from_millis(unsigned(until));
-            (name, Count { delivered: unsigned(delivered), until })
-        };
-        holding.counts = counts.into_iter().map(count).collect();
-        for release in releases {
-            let summarized = release.summarized.iter();
-            let owner_id = &release.rules.owner_id;
-            holding.ended.extend(summarized.map(|seq| json!([owner_id, signed(*seq)])));
-            holding.released.push(Arc::clone(&release.rules));
-            owners.insert(owner_id, (&release.rules, &release.agents, release.at));
+        for Release { rules, .. } in releases {
+            names.extend(rules.rules.caps.iter().map(|cap| name(rules, cap)));
         }
-        let mut released = Vec::new();
-        for (rules, agents, now) in owners.into_values() {
-            let key = vec![json!([rules.owner_id, signed(now.as_millis())])];
-            let rows: Vec<HeldRow> = transaction.find(&statements.due_held, key).await?;
-            if rows.len() == HELD_AT_ONCE {
-                holding.behind.push(rules.owner_id.clone());
-                holding.note_due(rules, now);
-            }
-            let rows = rows.into_iter();
-            released.extend(rows.filter_map(|row| holding.release(rules, agents, row, now)));
-        }
-        Ok((holding, released))
+        let caps = CapCounts::read(transaction, statements, names).await?;
+        let times = events.iter().filter(|event| event.rules.is_some());
+        let times = times.map(|event| event.occurred_at);
+        let times = times.chain(releases.iter().map(|release| release.at));
+        Ok(Self {
+            caps,
+            held: Vec::new(),
+            ended: Vec::new(),
+            reached: Vec::new(),
+            due: BTreeMap::new(),
+            behind: BTreeSet::new(),
+            released: BTreeMap::new(),
+            reconsidered: reconsidered.iter().map(|owner_id| (*owner_id).to_owned()).collect(),
+            now: times.max().unwrap_or_default(),
+        })
     }
 
-    /// Returns a held event that is delivered now. Another one is dropped or held on, as the rules say.
-    fn release(
+    /// Finds the owners of new events whose held events are due: all but those whose release has ended in
+    /// this transaction.
+    pub(super) async fn find_behind(
         &mut self,
-        rules: &OwnerRules,
-        agents: &[String],
-        row: HeldRow,
-        now: Timestamp,
-    ) -> Option<Released> {
-        let (seq, event_id, event_type, subject, data, audience, audience_id, at, due_at) = row;
-        let event = EventParts { event_type: &event_type, subject: &subject, data: &data };
-        let timing = match due_at {
-            0 => rules.rules.timing(event, now),
-            _ => rules.rules.timing_of_held(event, now),
+        transaction: &mut Transaction,
+        statements: &Statements,
+        events: &[&NewEvent],
+    ) -> Result<(), DbError> {
+        let owners: BTreeSet<&String> =
+            events.iter().filter_map(|event| Some(&event.rules.as_ref()?.owner_id)).collect();
+        let has_passed = |owner_id: &&String| {
+            self.released.contains_key(*owner_id) && !self.reconsidered.contains(*owner_id)
         };
-        match timing {
-            Timing::Later(until) => {
-                self.hold(rules, &event_id, until, false);
-                return None;
+        let owners = owners.into_iter().filter(|owner_id| !has_passed(owner_id));
+        let now = signed(self.now.as_millis());
+        let owners = owners.map(|owner_id| json!([owner_id, now])).collect();
+        let states: Vec<HeldState> = transaction.find(&statements.held.states, owners).await?;
+        for (owner_id, released_to, due) in states {
+            let is_behind =
+                released_to.is_some() || due != 0 || self.reconsidered.contains(&owner_id);
+            if is_behind {
+                self.behind.insert(owner_id);
             }
-            Timing::Never => {
-                self.ended.push(json!([rules.owner_id, seq]));
-                return None;
-            }
-            Timing::Now => self.ended.push(json!([rules.owner_id, seq])),
         }
-        let is_for = |agent: &&String| audience != "agent" || audience_id.as_ref() == Some(*agent);
-        let agents = agents.iter().filter(is_for).cloned().collect();
-        let occurred_at = Timestamp::from_millis(unsigned(at));
-        Some(Released { event_id, event_type, occurred_at, agents })
+        Ok(())
     }
 
     /// Returns whether a new event is delivered now. Otherwise it is dropped or held, as the rules say.
@@ -160,30 +133,45 @@ impl Holding {
             self.hold(rules, &event.id, now, false);
             return false;
         }
-        let mut counted = Vec::new();
-        for cap in rules.rules.caps_of(&event.event_type) {
-            let name = name(rules, &cap.events, cap.hours);
-            let count = self.counts.get(&name).copied().filter(|count| count.until > now);
-            let count = count.unwrap_or(Count { delivered: 0, until: now.plus(cap.period()) });
-            if count.delivered >= u64::from(cap.most) {
-                self.hold(rules, &event.id, count.until, true);
-                return false;
-            }
-            counted.push((name, Count { delivered: count.delivered + 1, ..count }));
+        if let Err(until) = self.caps.count(rules, &event.event_type, now) {
+            self.hold(rules, &event.id, until, true);
+            return false;
         }
-        self.counts.extend(counted.iter().cloned());
-        self.changed_counts.extend(counted);
         true
     }
 
-    fn hold(&mut self, rules: &OwnerRules, event_id: &str, until: Timestamp, summarized: bool) {
+    /// Holds an event until then, or holds it on.
+    pub(super) fn hold(
+        &mut self,
+        rules: &OwnerRules,
+        event_id: &str,
+        until: Timestamp,
+        summarized: bool,
+    ) {
         let until_ms = signed(until.as_millis());
         self.held.push(json!([rules.owner_id, event_id, until_ms, u8::from(summarized)]));
-        self.note_due(rules, until);
+        self.note_due(&rules.owner_id, rules.test_mode, until);
     }
 
-    fn note_due(&mut self, rules: &OwnerRules, at: Timestamp) {
-        let due = self.due.entry(rules.owner_id.clone()).or_insert((rules.test_mode, at));
+    /// Ends the holding of an event.
+    pub(super) fn end(&mut self, owner_id: &str, seq: i64) {
+        self.ended.push(json!([owner_id, seq]));
+    }
+
+    /// Notes a step of a release, and the sequence that it has reached; `None` if the release has ended.
+    pub(super) fn reach(&mut self, rules: &Arc<OwnerRules>, seq: Option<i64>) {
+        self.released.insert(rules.owner_id.clone(), Arc::clone(rules));
+        self.reached.push(json!([rules.owner_id, seq]));
+        if seq.is_some() {
+            self.behind.insert(rules.owner_id.clone());
+            self.note_due(&rules.owner_id, rules.test_mode, self.now);
+        }
+    }
+
+    fn note_due(&mut self, owner_id: &str, test_mode: bool, at: Timestamp) {
+        // A timer that is due is not set before others that are due.
+        let at = at.max(self.now);
+        let due = self.due.entry(owner_id.to_owned()).or_insert((test_mode, at));
         due.1 = due.1.min(at);
     }
 
@@ -194,19 +182,26 @@ impl Holding {
         transaction: &mut Transaction,
         statements: &Statements,
     ) -> Result<bool, DbError> {
-        transaction.run(&statements.drop_held, std::mem::take(&mut self.ended)).await?;
-        transaction.run(&statements.put_held, std::mem::take(&mut self.held)).await?;
-        let count = |(name, count): (&String, &Count)| {
-            json!([name, count.delivered, 1, signed(count.until.as_millis())])
-        };
-        let counts = self.changed_counts.iter().map(count).collect();
-        transaction.run(&statements.put_counts, counts).await?;
-        let owners = self.released.iter().map(|rules| json!([rules.owner_id])).collect();
-        let rest: Vec<(String, i64)> = transaction.find(&statements.next_held, owners).await?;
-        let rest: BTreeMap<String, i64> = rest.into_iter().collect();
-        for rules in std::mem::take(&mut self.released) {
-            if let Some(due) = rest.get(&rules.owner_id) {
-                self.note_due(&rules, Timestamp::from_millis(unsigned(*due)));
+        transaction.run(&statements.held.drop, std::mem::take(&mut self.ended)).await?;
+        transaction.run(&statements.held.put, std::mem::take(&mut self.held)).await?;
+        self.caps.write(transaction, statements).await?;
+        transaction.run(&statements.held.put_reached, std::mem::take(&mut self.reached)).await?;
+        // Changed rules apply to all events that are held, also to those that a release has passed.
+        let reconsidered = self.reconsidered.iter().map(|owner_id| json!([owner_id, 0])).collect();
+        transaction.run(&statements.held.put_reached, reconsidered).await?;
+        let owners = self.due.keys().map(|owner_id| json!([owner_id])).collect();
+        let counted = count_overflow(transaction, statements, owners, self.now).await?;
+        for (owner_id, at) in counted {
+            if let Some((test_mode, _)) = self.due.get(&owner_id).copied() {
+                self.note_due(&owner_id, test_mode, at);
+            }
+        }
+        let owners = self.released.keys().map(|owner_id| json!([owner_id])).collect();
+        let rest: Vec<NextDue> = transaction.find(&statements.held.next, owners).await?;
+        for (owner_id, waiting, summarized, counted) in rest {
+            let due = [waiting, summarized, counted].into_iter().flatten().min();
+            if let (Some(due), Some(rules)) = (due, self.released.get(&owner_id).cloned()) {
+                self.note_due(&owner_id, rules.test_mode, Timestamp::from_millis(unsigned(due)));
             }
         }
         let timer = |(owner_id, (test_mode, at)): (&String, &(bool, Timestamp))| {
@@ -219,9 +214,4 @@ impl Holding {
         transaction.run(&statements.advance_timers, timers).await?;
         Ok(has_timers)
     }
-}
-
-/// Returns the name of the counter of a cap.
-fn name(rules: &OwnerRules, events: &str, hours: u32) -> String {
-    format!("cap/{}/{events}/{hours}", rules.owner_id)
 }

@@ -1,12 +1,15 @@
 //! Commits: group commit, validation, the writes, fan-out of events, and signals to waiting tasks.
 
 mod apply;
+mod caps;
 mod committer;
 mod fan_out;
 mod holding;
+mod overflow;
 mod quotas;
 mod rates;
 mod read_only;
+mod releasing;
 mod signals;
 mod validation;
 mod verdict;

@@ -45,7 +45,7 @@ impl ReadValidator {
         let mut connection = ReadConnection::open(backend)?;
         let (jobs, mut queue) = mpsc::channel::<Job>(QUEUE_CAPACITY);
         backend.spawn("portolan-validate", async move {
-            let size = |job: &Job| job.changes.documents();
+            let size = |job: &Job| job.changes.weight();
             while let Some(batch) = next_batch(&mut queue, size, BATCH).await {
                 let changes: Vec<_> = batch.iter().map(|job| &job.changes).collect();
                 let read = ReadState::read(&mut connection, &statements, &changes);

@@ -186,6 +186,15 @@ impl Backend {
         }
     }
 
+    /// Returns the word before a subquery of a join that uses the row of `row_source`. On SQLite it has none,
+    /// because elements of the row are parameters.
+    pub(crate) fn lateral(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "",
+            Self::Postgres(_) => "LATERAL",
+        }
+    }
+
     /// Returns the condition of a delivery that is not a dead letter.
     pub(crate) fn live_condition(&self) -> &'static str {
         match self {

@@ -3,6 +3,7 @@
 mod backend;
 mod backup;
 mod document_reader;
+mod held_statements;
 mod native;
 mod postgres;
 mod queries;
@@ -21,7 +22,7 @@ pub(crate) use document_reader::DocumentReader;
 pub(crate) use queries::Queries;
 pub(crate) use read_connection::{ReadConnection, next_batch};
 pub use sqlite::create_private_folder;
-pub(crate) use statements::{FENCE, HELD_AT_ONCE, HOLDER, REVISION, Statements};
+pub(crate) use statements::{FENCE, HOLDER, REVISION, Statements};
 pub(crate) use transaction::Transaction;
 
 /// Returns the version of the SQLite that is linked.

@@ -3,7 +3,10 @@
 //! A statement for many rows needs one round trip to PostgreSQL, and its text never changes, so the
 //! database plans it once.
 
-use super::backend::{Backend, NUMBER, TEXT};
+use super::{
+    backend::{Backend, NUMBER, TEXT},
+    held_statements::HeldStatements,
+};
 use sqlx::{AssertSqlSafe, SqlSafeStr as _, SqlStr};
 
 /// The columns of a capability's usage, from the joined rows of `collection_usage u`, one for each serving
@@ -24,9 +27,6 @@ fn usage_of(capability: &str) -> String {
 pub(crate) const REVISION: i64 = 0;
 pub(crate) const HOLDER: i64 = 1;
 pub(crate) const FENCE: i64 = 2;
-
-/// The maximum number of rows of `Statements::due_held`.
-pub(crate) const HELD_AT_ONCE: usize = 500;
 
 #[derive(Debug)]
 pub(crate) struct Statements {
@@ -74,11 +74,7 @@ pub(crate) struct Statements {
     pub(crate) add_counts: SqlStr,
     pub(crate) counts: SqlStr,
     pub(crate) put_counts: SqlStr,
-    pub(crate) due_held: SqlStr,
-    pub(crate) next_held: SqlStr,
-    pub(crate) reconsider_held: SqlStr,
-    pub(crate) put_held: SqlStr,
-    pub(crate) drop_held: SqlStr,
+    pub(crate) held: HeldStatements,
     pub(crate) advance_timers: SqlStr,
 }
 
@@ -343,35 +339,7 @@ impl Statements {
                 "ON CONFLICT (name) DO UPDATE SET
                  value = excluded.value, step = excluded.step, expires_at = excluded.expires_at",
             ),
-            due_held: sql(format!(
-                "SELECT t.event_seq, v.id, v.event_type, v.subject, v.data, v.audience, v.audience_id, v.occurred_at, t.due_at
-                 FROM {rows} JOIN held_events t ON t.owner_id = {} AND t.due_at <= {} AND t.summarized = 0
-                 JOIN events v ON v.seq = t.event_seq
-                 ORDER BY t.event_seq LIMIT {HELD_AT_ONCE}",
-                backend.parameter(0, TEXT),
-                backend.parameter(1, NUMBER)
-            )),
-            next_held: find(
-                "t.owner_id, MIN(t.due_at)",
-                "held_events",
-                &[("owner_id", TEXT)],
-                "GROUP BY t.owner_id",
-            ),
-            reconsider_held: sql(format!(
-                "UPDATE held_events SET due_at = 0
-                 WHERE summarized = 0 AND owner_id IN (SELECT {} FROM {rows})",
-                backend.parameter(0, TEXT)
-            )),
-            put_held: sql(format!(
-                "INSERT INTO held_events (owner_id, event_seq, due_at, summarized)
-                 SELECT {}, t.seq, {}, {} FROM {rows} JOIN events t ON t.id = {} WHERE true
-                 ON CONFLICT (owner_id, event_seq) DO UPDATE SET due_at = excluded.due_at",
-                backend.parameter(0, TEXT),
-                backend.parameter(2, NUMBER),
-                backend.parameter(3, NUMBER),
-                backend.parameter(1, TEXT)
-            )),
-            drop_held: drop("held_events", "owner_id, event_seq", &[TEXT, NUMBER]),
+            held: HeldStatements::new(backend),
             // A timer that is due later becomes due earlier; one that is due earlier stays as it is.
             advance_timers: add(
                 "timers",

@@ -35,15 +35,20 @@ impl Store {
     /// Returns the number of events that are held for a person.
     pub async fn held_count(&self, owner_id: &str) -> Result<u64, DbError> {
         let count: i64 = read!(self.inner.backend, |pool| {
-            sqlx::query_scalar("SELECT count(*) FROM held_events WHERE owner_id = $1")
-                .bind(owner_id)
-                .fetch_one(pool)
-                .await?
+            sqlx::query_scalar(
+                "SELECT coalesce((SELECT events FROM held_owners WHERE owner_id = $1), 0)
+                 + CAST(coalesce((SELECT sum(events) FROM held_counts WHERE owner_id = $1), 0)
+                 AS BIGINT)",
+            )
+            .bind(owner_id)
+            .fetch_one(pool)
+            .await?
         });
         Ok(unsigned(count))
     }
 
-    /// Returns the first events of a person whose digest is due, in their order.
+    /// Returns the first events of a person whose digest is due, in their order; none while a release is under
+    /// way, because it may deliver them.
     pub async fn summarized_events(
         &self,
         owner_id: &str,
@@ -54,7 +59,9 @@ impl Store {
                 "SELECT h.event_seq, e.event_type, e.subject, e.data FROM held_events h
                  JOIN events e ON e.seq = h.event_seq
                  WHERE h.owner_id = $1 AND h.due_at <= $2 AND h.summarized = 1
-                 ORDER BY h.event_seq LIMIT $3",
+                 AND NOT EXISTS (SELECT 1 FROM held_owners o
+                   WHERE o.owner_id = $1 AND o.released_to IS NOT NULL)
+                 ORDER BY h.due_at, h.event_seq LIMIT $3",
             )
             .bind(owner_id)
             .bind(signed(now.as_millis()))
@@ -62,5 +69,25 @@ impl Store {
             .fetch_all(pool)
             .await?
         }))
+    }
+
+    /// Returns the numbers of a person's events, by type, that were beyond the limit of held events and whose
+    /// digest is due.
+    pub async fn counted_events(
+        &self,
+        owner_id: &str,
+        now: Timestamp,
+    ) -> Result<Vec<(String, u64)>, DbError> {
+        let rows: Vec<(String, i64)> = read!(self.inner.backend, |pool| {
+            sqlx::query_as(
+                "SELECT event_type, events FROM held_counts
+                 WHERE owner_id = $1 AND due_at <= $2 ORDER BY event_type",
+            )
+            .bind(owner_id)
+            .bind(signed(now.as_millis()))
+            .fetch_all(pool)
+            .await?
+        });
+        Ok(rows.into_iter().map(|(event_type, events)| (event_type, unsigned(events))).collect())
     }
 }

@@ -30,19 +30,39 @@ impl Store {
         audit_days: u64,
     ) -> Result<(), DbError> {
         let before = |days: u64| signed(now.as_millis().saturating_sub(days * DAY_MS));
-        // Each removal has a table, its key, a condition, and the time in it.
+        // Each removal has a table, its key, a condition, and the time in it. The rows of these are counted.
+        let counted = [
+            (
+                "documents",
+                "collection, id",
+                "body IS NULL AND updated_at <= $1",
+                before(TOMBSTONE_DAYS),
+            ),
+            (
+                "held_events",
+                "owner_id, event_seq",
+                "event_seq IN (SELECT seq FROM events WHERE occurred_at <= $1)",
+                before(event_days),
+            ),
+        ];
+        for (table, key, old, before) in counted {
+            let sql = delete_statement(table, key, old);
+            loop {
+                let removed = transact_alone!(self.inner.backend, |transaction| {
+                    let query = sqlx::query(AssertSqlSafe(sql.as_str())).bind(before);
+                    query.execute(&mut *transaction).await?.rows_affected()
+                });
+                if removed < CHUNK {
+                    break;
+                }
+            }
+        }
         let removals = [
             ("idempotency", "agent_id, capability, action, key", "expires_at <= $1", before(0)),
             ("webhook_deliveries", "seq", "created_at <= $1", before(event_days)),
             (
                 "inbox",
                 "agent_id, seq",
-                "event_seq IN (SELECT seq FROM events WHERE occurred_at <= $1)",
-                before(event_days),
-            ),
-            (
-                "held_events",
-                "owner_id, event_seq",
                 "event_seq IN (SELECT seq FROM events WHERE occurred_at <= $1)",
                 before(event_days),
             ),
@@ -82,17 +102,6 @@ impl Store {
                 if removed < CHUNK {
                     break;
                 }
-            }
-        }
-        let sql =
-            delete_statement("documents", "collection, id", "body IS NULL AND updated_at <= $1");
-        loop {
-            let removed = transact_alone!(self.inner.backend, |transaction| {
-                let query = sqlx::query(AssertSqlSafe(sql.as_str())).bind(before(TOMBSTONE_DAYS));
-                query.execute(&mut *transaction).await?.rows_affected()
-            });
-            if removed < CHUNK {
-                break;
             }
         }
         self.sweep_generations(now).await
