@@ -167,6 +167,7 @@ mod cases {
     mod store_persistence;
     mod story;
     mod suspensions;
+    mod suspensions_kept;
     mod thread_meetings;
     mod thread_meetings_conflicts;
     mod thread_meetings_files;

@@ -237,3 +237,29 @@ async fn of_two_decisions_at_once_one_holds() {
         won.body["result"]["decisions"][0]["reason_code"]
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_closed_conversation_of_an_invitation_is_replaced() {
+    let (company, host, role) = start().await;
+    let ((ada, _), (ben, _)) = (person(&host, ADA).await, person(&host, BEN).await);
+    speak_for(&company, &[&ben.agent]).await;
+    let sent = ada.agent.result(APPLICATIONS, apply(&role)).await;
+    let invite = step("decide", &sent, json!({ "decision": "invite" }));
+    let invited = ben.agent.result(APPLICATIONS, invite).await;
+    let reopen = step("reopen_conversation", &sent, json!({}));
+    ben.agent.call(APPLICATIONS, reopen.clone()).await.assert_refused(409, "thread_open");
+    let close = json!({ "action": "close", "thread_id": invited["thread_id"] });
+    ada.agent.result("conversations", close).await;
+    host.wait_until_settled().await;
+
+    let read = ada.agent.result(APPLICATIONS, step("get", &sent, json!({}))).await;
+    assert_eq!(read["conversation_closed"], true);
+    let reopened = ben.agent.result(APPLICATIONS, reopen).await;
+    assert_ne!(reopened["thread_id"], invited["thread_id"]);
+    let told = wait_for_event(&ada, "application.conversation_reopened").await;
+    assert_eq!(told["data"]["thread_id"], reopened["thread_id"]);
+    let write = json!({
+        "action": "send", "thread_id": reopened["thread_id"], "text": "Here we are again.",
+    });
+    ada.agent.result("conversations", write).await;
+}

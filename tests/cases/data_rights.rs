@@ -217,6 +217,36 @@ async fn a_suspension_outlasts_the_erasure() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_operator_frees_somebody_else_who_has_the_number_of_a_suspended_person() {
+    let host = host(&[RIGHTS]).await;
+    let ada = Ada::new(&host).await;
+    let suspension = json!({
+        "owner_id": ada.id, "reason": "scam", "explanation": "Asked for money.", "ground": "rules",
+        "basis": "The page safety-and-fairness",
+    });
+    operate_ok(&host, "suspend", suspension).await;
+    ada.call_ok("erase", json!({ "confirm": true })).await;
+    host.advance(7 * DAY).await;
+
+    let (stranger, stranger_id) = claimed(&host, NUMBER).await;
+    let write = json!({ "action": "update_profile", "headline": "Engineer" });
+    let refused = stranger.agent.call(OWNERS, write.clone()).await;
+    refused.assert_refused(403, "identity_suspended");
+    let conflict = &refused.body["conflict"];
+    let (reason, until) =
+        (conflict["reason"].as_str().unwrap(), conflict["until"].as_str().unwrap());
+    for part in [&until[..10], "provider", &*stranger_id] {
+        assert!(reason.contains(part), "{part}: {reason}");
+    }
+    let url = format!("{}/people/{stranger_id}/kept-suspension", host.admin_url);
+    for lifted in [true, false] {
+        let answer = Reply::read(host.operator.delete(&url).send().await.unwrap()).await;
+        assert_eq!(answer.body["lifted"], lifted, "{}", answer.text);
+    }
+    assert_eq!(stranger.agent.call(OWNERS, write).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_kept_of_a_number_is_forgotten_after_three_months() {
     let host = host(&[RIGHTS]).await;
     let ada = Ada::new(&host).await;
@@ -234,8 +264,11 @@ async fn what_is_kept_of_a_number_is_forgotten_after_three_months() {
 async fn the_operator_schedules_an_erasure_that_the_person_can_cancel() {
     let host = host(&[RIGHTS]).await;
     let ada = Ada::new(&host).await;
-    let url = format!("{}/capabilities/{RIGHTS}/schedule_erasure?test_mode=true", host.admin_url);
+    let live = format!("{}/capabilities/{RIGHTS}/schedule_erasure", host.admin_url);
+    let url = format!("{live}?test_mode=true");
     let body = json!({ "owner_id": ada.id });
+    let refused = Reply::read(host.operator.post(live).json(&body).send().await.unwrap()).await;
+    refused.assert_refused(409, "owner_in_test_mode");
     let scheduled = Reply::read(host.operator.post(url).json(&body).send().await.unwrap()).await;
     assert_eq!(scheduled.body["result"]["requested_by"], "operator", "{}", scheduled.text);
     assert_eq!(events(&ada.second).await, ["data_erasure.scheduled"]);

@@ -64,6 +64,7 @@ async fn each_decision_is_in_the_audit_log_with_its_operator() {
         .map(|id| format!("/documents/document?capability=library&collection=books&id={id}"));
     let person = format!("/people/{NOBODY}");
     let passkeys = format!("{person}/passkeys");
+    let suspension = format!("{person}/kept-suspension");
     let (post, put, delete) = (Method::POST, Method::PUT, Method::DELETE);
     let empty = Vec::new;
     // The request of each decision, then the action of its row, its capability, and what it is about.
@@ -84,6 +85,7 @@ async fn each_decision_is_in_the_audit_log_with_its_operator() {
         (&post, "/catalog/greeter/adopt", empty(), "operator:adopt greeter unsigned:another"),
         (&Method::GET, &*person, empty(), "operator:export_person :host "),
         (&delete, &*passkeys, empty(), "operator:remove_passkeys :host "),
+        (&delete, &*suspension, empty(), "operator:lift_suspension :host "),
         (&delete, &*person, empty(), "operator:erase_person :host "),
         (&post, "/keys/rotate", empty(), "auth:key_rotated :host "),
         (&post, "/operators?name=bo&role=read", empty(), "operator:add_operator :host bo read"),

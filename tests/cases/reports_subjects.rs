@@ -13,7 +13,7 @@ use crate::{
 use serde_json::{Value, json};
 
 /// A well-formed id of each kind of subject, none of which exists.
-const NOTHING: [&str; 14] = [
+const NOTHING: [&str; 15] = [
     "tgt_0000000000000000000000000Z",
     "sig_0000000000000000000000000Z",
     "rol_0000000000000000000000000Z",
@@ -25,6 +25,7 @@ const NOTHING: [&str; 14] = [
     NO_MESSAGE,
     NO_THREAD,
     "pair_0000000000000000000000000Z",
+    "app_0000000000000000000000000Z",
     "mtg_0000000000000000000000000Z",
     "own_0000000000000000000000000Z",
     "org_0000000000000000000000000Z",

@@ -67,6 +67,13 @@ pub(super) fn table(publish_bytes: usize) -> Vec<Handled> {
         look("/dead-letters", Operate, admin::dead_letters),
         decide(&post, "/dead-letters/replay", Operate, "operator:replay", admin::replay),
         decide(&post, "/capabilities/{id}/{action}", Operate, "{action}", admin::operate),
+        decide(
+            &delete,
+            "/people/{owner_id}/kept-suspension",
+            Operate,
+            "operator:lift_suspension",
+            people::lift_suspension,
+        ),
         decide(&post, "/catalog/{id}/approve", Admin, "operator:approve", admin::approve),
         decide(&post, "/catalog/{id}/adopt", Admin, "operator:adopt", admin::adopt),
         decide(&Method::GET, "/people/{owner_id}", Admin, "operator:export_person", people::export),

@@ -1,5 +1,5 @@
-//! The operator's routes for people: the export and the erasure of all that is stored about one, and the removal
-//! of passkeys.
+//! The operator's routes for people: the export and the erasure of all that is stored about one, the removal
+//! of passkeys, and the end of a suspension that was taken over with a number.
 
 use crate::{
     App, Refusal,
@@ -56,6 +56,20 @@ pub(super) async fn remove_passkeys(
     let row = app.host.decision("operator:remove_passkeys", &operator);
     app.host.record_decision(AuditRecord { owner_id: Some(owner_id), ..row }).await?;
     Ok(Json(json!({ "removed": removed })))
+}
+
+/// Ends the suspension that a person has taken over with a phone number.
+pub(super) async fn lift_suspension(
+    State(app): State<Arc<App>>,
+    Deciding(operator): Deciding,
+    Path(owner_id): Path<String>,
+) -> Result<Json<Value>, Refusal> {
+    ensure_known(&app, &owner_id).await?;
+    let lifted = app.host.identity.lift_kept_suspension(&owner_id).await;
+    let lifted = lifted.map_err(|error| Refusal(Failure::from(error)))?;
+    let row = app.host.decision("operator:lift_suspension", &operator);
+    app.host.record_decision(AuditRecord { owner_id: Some(owner_id), ..row }).await?;
+    Ok(Json(json!({ "lifted": lifted })))
 }
 
 async fn ensure_known(app: &App, owner_id: &str) -> Result<(), Refusal> {

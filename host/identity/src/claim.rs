@@ -153,7 +153,9 @@ impl Identity {
                     agents: Vec::new(),
                     sessions: Vec::new(),
                     sign_outs: 0,
-                    suspension: self.take_kept_suspension(unit, &key).await?,
+                    suspension: None,
+                    kept_suspension_until: self.take_kept_suspension(unit, &key).await?,
+                    is_erasing: false,
                     has_rules: false,
                     passkeys: Vec::new(),
                 };
@@ -313,7 +315,8 @@ impl Identity {
         write(unit, &self.records.agents, agent_id, &agent, expect).await
     }
 
-    /// Gives an owner another key, when their phone number changes.
+    /// Gives an owner another key, when their phone number changes. A suspension that is kept for the new number
+    /// holds for them.
     async fn rebind(
         &self,
         unit: &mut Unit,
@@ -332,6 +335,7 @@ impl Identity {
         let person = PersonRecord { owner_id: owner_id.to_owned() };
         write(unit, &self.records.persons, &key, &person, Expectation::Absent).await?;
         unit.delete(&self.records.persons, &owner.person_key, Expectation::Any).await?;
+        owner.keep_suspension_until(self.take_kept_suspension(unit, &key).await?);
         owner.person_key = key;
         let expect = Expectation::Revision(revision);
         write(unit, &self.records.owners, owner_id, &owner, expect).await

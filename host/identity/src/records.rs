@@ -134,6 +134,12 @@ pub(crate) struct OwnerRecord {
     pub sign_outs: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension: Option<SuspensionRecord>,
+    /// The end of the suspension that was kept for the person's number when somebody with it was erased.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_suspension_until: Option<u64>,
+    /// Whether the erasure of the person has begun. What suspends the person now is also kept for the number.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_erasing: bool,
     /// Whether the person has a record of delivery rules.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_rules: bool,
@@ -184,7 +190,7 @@ pub(crate) enum CeremonyState {
 }
 
 /// The suspension of a person. It may have ended.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct SuspensionRecord {
     pub reason: String,
     /// `None` until the person is reinstated.
@@ -197,8 +203,7 @@ pub(crate) struct SuspensionRecord {
 /// only who proves the same number has the same key.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct KeptSuspensionRecord {
-    /// The end of the suspension; `None` until the person is reinstated.
-    pub until: Option<u64>,
+    /// The end of the suspension, also for the person who has the number by then.
     pub expires_at: u64,
 }
 

@@ -4,9 +4,9 @@
 //! A component's request is a timer of the host. It is removed when everything is done, so it is run again
 //! after a crash.
 
-use crate::{host::Host, operate::Operation, system::SystemCall};
+use crate::{host::Host, system::SystemCall};
 use portolan_store::{DueWork, ErasureCounts, MAX_ATTEMPTS};
-use portolan_vocabulary::{Access, Caller, ErrorCode, Failure, PEOPLE_OF, PeopleRequest, Role};
+use portolan_vocabulary::{Access, Caller, ErrorCode, Failure, PEOPLE_OF, PeopleRequest};
 use serde_json::{Value, json};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::mpsc;
@@ -18,12 +18,10 @@ const STANDING_CACHE_AGE: Duration = Duration::from_millis(1_500);
 const MAX_PART_BYTES: usize = 64 << 10;
 
 impl Host {
-    /// Erases a person's data, and then what their agents have written meanwhile. A suspension in force is kept
-    /// for the number, apart from the person.
+    /// Erases a person's data, and then what their agents have written meanwhile. A suspension in force, also one
+    /// of this time, is kept for the number, apart from the person.
     pub async fn erase_person(self: &Arc<Self>, owner_id: &str) -> Result<ErasureCounts, Failure> {
-        if let Some(test_mode) = self.identity.keep_suspension(owner_id).await? {
-            self.forget_number_later(owner_id, test_mode).await;
-        }
+        self.identity.begin_erasure(owner_id).await?;
         let ids = self.store.person_ids(owner_id).await?;
         let counts = self.store.erase_person(&ids, self.clock.now()).await?;
         // Other nodes may still use the cached standing of an agent, so the agent may still write.
@@ -32,20 +30,6 @@ impl Host {
         self.store.erase_person(&ids, self.clock.now()).await?;
         tracing::info!(deleted = counts.deleted, redacted = counts.redacted, "a person is erased");
         Ok(counts)
-    }
-
-    /// Lets the capability that verifies phone numbers forget the number of a person who is to be erased, when
-    /// its limits no longer count. The erasure goes on without it.
-    async fn forget_number_later(self: &Arc<Self>, owner_id: &str, test_mode: bool) {
-        let snapshot = self.catalog.snapshot();
-        let Ok(holder) = snapshot.holder(Role::PhoneVerification) else { return };
-        let (capability, action) = (holder.id.to_string(), "erased".to_owned());
-        let input = json!({ "owner_id": owner_id });
-        let operation = Operation { capability, action, input, test_mode };
-        if let Err(failure) = self.run_internal(&operation).await {
-            let code = &*failure.error_code;
-            tracing::warn!(code, "what is kept of an erased person's number will not be forgotten");
-        }
     }
 
     /// Runs the erasure or the export that a component has requested for a person.

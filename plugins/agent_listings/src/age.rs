@@ -90,6 +90,7 @@ mod tests {
         Person {
             owner_id: OWNER.into(),
             display_name: None,
+            test_mode: false,
             active: true,
             has_agent: true,
             contact_policy: ContactPolicy::AnyoneMatching,

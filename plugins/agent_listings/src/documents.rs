@@ -89,11 +89,13 @@ impl Listing {
         self.state == State::Active && self.visibility != Visibility::Unlisted
     }
 
-    pub(crate) fn card(&self) -> Card {
+    /// Returns the card; `paused` is whether the owner takes no contact for now.
+    pub(crate) fn card(&self, paused: bool) -> Card {
         let content = &self.content;
         let place = content.place.as_ref().map(Place::public);
         view!(self => Card {
             owner_id, org_id, category, side, excerpt, visibility, min_age, said, gist;
+            paused,
             label: self.about.label.clone(),
             indexed: indexed(&self.category, &self.keys, content.compensation.as_ref()),
             title: content.title.clone(),

@@ -8,6 +8,7 @@ mod acting;
 mod age;
 mod allowed;
 mod deactivation;
+mod contact;
 mod content;
 mod documents;
 mod states;
@@ -335,6 +336,17 @@ impl AgentListings {
             deactivation::pause(call, &event.data.owner_id, "on_agent_gone")?;
         }
         Ok(())
+    }
+
+    /// Update what the counts of searches contain after a person has changed whether they take contact.
+    #[action(access = internal, idempotent, on = "owner.updated")]
+    fn on_owner_updated(
+        _call: &Call,
+        event: Happened<contact::OwnerChanged>,
+    ) -> Result<(), ListingsError> {
+        let is_concerned = event.data.changed.iter().any(|changed| changed == "preferences");
+        let owner_id = event.subject.trim_start_matches("owners/");
+        if is_concerned { contact::update(owner_id) } else { Ok(()) }
     }
 
     /// Pass on the listings of an organisation whose owner no longer recruits for it; pause them if

@@ -107,6 +107,6 @@ fn profile_of_card(card: Stored<Card>) -> Profile {
 
 fn profile_of_listing(listing: Stored<Listing>) -> Profile {
     let (state, ended_at) = (listing.value.state.name().to_owned(), listing.value.ended_at);
-    let card = Stored::new(listing.id, listing.value.card(), listing.updated_at);
+    let card = Stored::new(listing.id, listing.value.card(false), listing.updated_at);
     Profile { state, ended_at, ..profile_of_card(card) }
 }

@@ -60,9 +60,9 @@ fn public(filter: Filter) -> Filter {
 }
 
 /// Limits a filter to the listings that facets count: public ones for people of any age, so that
-/// nobody learns of others.
+/// nobody learns of others, of owners who take contact.
 fn counted(filter: Filter) -> Filter {
-    public(filter).and(field("min_age").eq(0))
+    public(filter).and(field("min_age").eq(0)).and(not(field("paused").eq(true)))
 }
 
 /// Counts what a query finds by category, side and remote.
@@ -178,7 +178,7 @@ mod tests {
     use crate::AgentListings;
     use listing_search::indexed;
     use people_kit::taxonomy::Keys;
-    use portolan_sdk::test;
+    use portolan_sdk::test::{self, World};
 
     const LISTER: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X4";
     const LISTING: &str = "lst_01JZX8Q4M2N6P7R8S9T0V1W2X4";
@@ -194,6 +194,36 @@ mod tests {
         let mut card: Card = serde_json::from_value(card).unwrap();
         card.indexed = indexed(&card.category, &Keys::default(), None);
         card
+    }
+
+    #[test]
+    fn listings_of_people_who_take_no_contact_are_not_counted() {
+        let person = |policy: &str| json!({ "people": [{ "owner_id": LISTER, "active": true, "contact_policy": policy }] });
+        let listed = json!({ "published": [LISTING], "kept": [] });
+        let book: OwnerListings = serde_json::from_value(listed).unwrap();
+        let mut world = test::world()
+            .of::<AgentListings>()
+            .anonymous()
+            .answer(people::PEOPLE, person("anyone_matching"))
+            .answer(people::PEOPLE, person("paused"))
+            .answer(relations::HIDDEN, json!({ "owner_ids": [] }))
+            .document(OWNER_LISTINGS, LISTER, &book)
+            .document(CARDS, LISTING, &card());
+        let counted = |world: &mut World| {
+            let found = world.call("search", &json!({ "facets": true })).unwrap();
+            found["facets"]["category"].as_array().map(Vec::len)
+        };
+        assert_eq!(counted(&mut world), Some(1));
+        for (changed, expected) in [("profile", 1), ("preferences", 0)] {
+            let event = json!({
+                "id": "evt_1", "event_type": "owner.updated", "subject": format!("owners/{LISTER}"),
+                "data": { "changed": [changed] },
+            });
+            let mut system = world.system();
+            system.call("on_owner_updated", &event).unwrap();
+            world = system.anonymous();
+            assert_eq!(counted(&mut world), Some(expected), "{changed}");
+        }
     }
 
     #[test]

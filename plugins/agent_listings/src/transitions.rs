@@ -1,7 +1,7 @@
 //! The transitions of a listing, with everything that follows from them.
 
 use crate::allowed::{days_to_renew, is_in_time};
-use crate::{acting, age, documents::*, refusals::*, states::*, types::*, views::*};
+use crate::{acting, age, contact, documents::*, refusals::*, states::*, types::*, views::*};
 use people_kit::listings::is_withheld;
 use people_kit::people;
 use people_kit::relations::{self, Tuple};
@@ -119,7 +119,9 @@ pub(crate) fn pass_on(listing: &mut Stored<Listing>, owner_id: String) -> Result
 pub(crate) fn write(listing: &mut Stored<Listing>, before: Vec<Tuple>) -> Result<()> {
     let (id, value) = (&listing.id, &listing.value);
     match value.is_searchable() {
-        true => CARDS.put(id, &value.card(), Expect::Any).map(drop)?,
+        true => {
+            CARDS.put(id, &value.card(contact::is_paused(id, value)?), Expect::Any).map(drop)?
+        }
         false => CARDS.delete(id, Expect::Any)?,
     }
     set_timers(id, value)?;

@@ -1,15 +1,16 @@
 //! What the two sides do with an application: decisions, the answer to an offer, the withdrawal, and
 //! the consent to contact data.
 
-use crate::transitions::{self, Loaded, end_thread};
+use crate::conversation::{end_thread, ensure_can_talk, open_thread};
+use crate::transitions::{self, Loaded};
 use crate::{documents::*, notices, refusals::*, states::*, texts::Texts, types::*, views};
-use people_kit::threads::{self, Open, Participant, ThreadState};
 use portolan_sdk::prelude::*;
 
 pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<views::View>> {
     let id: &str = &input.application_id;
     let loaded = transitions::load_for_action(call, id, "decide", input.expected_version)?;
-    let (me, mut application) = (call.require_owner()?, loaded.application);
+    let Loaded { mut application, recipients, .. } = loaded;
+    let me = call.require_owner()?;
     let decision = input.decision;
     let is_for_roles = matches!(decision, Decision::Shortlist | Decision::Offer);
     if is_for_roles && application.value.kind != Kind::Role {
@@ -35,7 +36,7 @@ pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<views::View>> 
     let decided = Decided { decision, reason_code, message, by, at };
     application.value.decisions.push(decided);
     match to {
-        State::Invited | State::Offered => open_thread(me, call, &mut application)?,
+        State::Invited | State::Offered => open_thread(call, &mut application, &recipients)?,
         State::Rejected => end_thread(&application, "rejected")?,
         _ => {}
     }
@@ -45,32 +46,6 @@ pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<views::View>> 
     notices::of_decision(decision).notify(call, &application, &applicant, facts)?;
     let next = application.value.thread_id.as_deref().filter(|_| TALKING.contains(&to));
     Ok(Answer::with(views::view(me, &application)?, next.map(read_thread)))
-}
-
-/// Opens the conversation of the applicant and the person who has decided, unless there is one.
-fn open_thread(me: &str, call: &Call, application: &mut Stored<Application>) -> Result<()> {
-    let value = &mut application.value;
-    if value.thread_id.is_some() {
-        return Ok(());
-    }
-    let applicant = Participant {
-        owner_id: value.owner_id.clone(),
-        agent_id: value.agent_id.clone(),
-        org_id: None,
-    };
-    let recipient = Participant {
-        owner_id: me.to_owned(),
-        agent_id: Some(call.require_agent()?.agent_id.clone()),
-        org_id: value.about.org_id.clone(),
-    };
-    let opened = threads::open(&Open {
-        pairing_id: application.id.clone(),
-        participants: vec![applicant, recipient],
-        category: Some(value.category.clone()),
-    });
-    let opened = opened.map_err(|error| ApplicationError::of_thread(error, &application.id))?;
-    (value.thread_id, value.contact_id) = (Some(opened.thread_id), Some(me.to_owned()));
-    Ok(())
 }
 
 pub(crate) fn answer(call: &Call, input: &AnswerOffer) -> Result<views::View> {
@@ -102,18 +77,6 @@ pub(crate) fn withdraw(call: &Call, input: &Step) -> Result<views::View> {
         notices::WITHDRAWAL.notify(call, &application, &recipients.reachable, facts)?;
     }
     views::view(call.require_owner()?, &application)
-}
-
-/// Refuses a closed or frozen conversation.
-fn ensure_can_talk(me: &str, application: &Stored<Application>) -> Result<()> {
-    let closed = || ApplicationError::ThreadClosed { application_id: application.id.to_string() };
-    let thread_id = application.value.thread_id.as_deref().ok_or_else(closed)?;
-    let thread = threads::thread(thread_id, me)
-        .map_err(|error| ApplicationError::of_thread(error, &application.id))?;
-    match thread.state {
-        ThreadState::Open | ThreadState::Archived => Ok(()),
-        ThreadState::Closed | ThreadState::Frozen => Err(closed()),
-    }
 }
 
 /// Records whether the caller's side allows contact data in the conversation. Once both allow it,

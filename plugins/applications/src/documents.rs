@@ -22,6 +22,7 @@ pub(crate) const APPLICATIONS: Collection<Application> = Collection::new("applic
     .index("to_owner", &["to_owner_id", "changed_at"])
     .index("listing", &["about.listing_id", "state"])
     .index("target", &["about.target_id", "state"])
+    .index("contact", &["contact_id", "state"])
     .index("kind", &["kind"]);
 
 /// The last application of a person to a role or a company, keyed by both. Two concurrent ones
@@ -30,8 +31,8 @@ pub(crate) const LAST: Collection<Last> =
     Collection::new("last").people(&[Person::delete("$id"), Person::delete("owner_id")]);
 
 /// The questions of a role or a job listing, keyed by its id.
-pub(crate) const QUESTIONS: Collection<Questions> =
-    Collection::new("questions").people(&[Person::redact("set_by", &[])]);
+pub(crate) const QUESTIONS: Collection<Questions> = Collection::new("questions")
+    .people(&[Person::delete("owner_id"), Person::redact("set_by", &[])]);
 
 pub(crate) const DAYS: Collection<Day> = Collection::new("days").people(&[Person::delete("$id")]);
 
@@ -132,6 +133,9 @@ pub(crate) struct Application {
     /// The person with whom the conversation of the applicant was opened.
     pub(crate) contact_id: Option<String>,
     pub(crate) thread_id: Option<String>,
+    /// Whether the conversation is closed.
+    #[serde(default)]
+    pub(crate) thread_closed: bool,
     /// The hold, while credits are held.
     pub(crate) hold_id: Option<String>,
     pub(crate) cost: u32,
@@ -175,6 +179,9 @@ pub(crate) struct Last {
 pub(crate) struct Questions {
     pub(crate) questions: Vec<Question>,
     pub(crate) set_by: String,
+    /// The owner of the listing, if it belongs to no organisation: the questions are erased with them.
+    #[serde(default)]
+    pub(crate) owner_id: Option<String>,
 }
 
 #[document]
@@ -202,6 +209,11 @@ impl Application {
     /// Returns the key of the applicant and of what it is about.
     pub(crate) fn key(&self) -> String {
         format!("{}/{}/{}", self.owner_id, self.kind.name(), self.about.subject_id())
+    }
+
+    /// Returns whether the two sides talk, and their conversation is closed.
+    pub(crate) fn is_without_conversation(&self) -> bool {
+        TALKING.contains(&self.state) && self.thread_closed
     }
 
     /// Returns the inbox in which it is once it is delivered; `None` if it is for one person.

@@ -1,10 +1,10 @@
 //! The delivery of what waits, and the ends of applications: by a timer, and by changes of listings
 //! and people.
 
+use crate::conversation::end_thread;
 use crate::notices::{self, Notice};
 use crate::recipients::Recipients;
-use crate::transitions::{self, end_thread};
-use crate::{documents::*, refusals::*, states::*, subject, types::*};
+use crate::{documents::*, refusals::*, states::*, subject, transitions, types::*};
 use people_kit::listings::Card;
 use people_kit::{listings, relations, threads};
 use portolan_sdk::prelude::*;
@@ -119,7 +119,11 @@ pub(crate) fn blocked(call: &Call, event: Happened<Blocked>) -> Result<()> {
     Ok(())
 }
 
-fn cancel(call: &Call, application: &mut Stored<Application>, action: &str) -> Result<()> {
+pub(crate) fn cancel(
+    call: &Call,
+    application: &mut Stored<Application>,
+    action: &str,
+) -> Result<()> {
     let step = (action, State::Cancelled);
     end(call, application, step, notices::CANCELLATION, Facts::default())
 }

@@ -5,6 +5,8 @@
 //! sent to a target that nobody has claimed waits, bounded and for 30 days, and is delivered when
 //! `owner_verification` or `social_org` say that somebody acts for it.
 
+mod checks;
+mod conversation;
 mod credits;
 mod decide;
 mod documents;
@@ -187,6 +189,19 @@ impl Applications {
         decide::exchange_contact(call, &input)
     }
 
+    /// Open a new conversation with the applicant, because the last one is closed.
+    ///
+    /// It is possible for everybody who acts for the recipient while the application is invited, offered or
+    /// accepted and `conversation_closed` is true: somebody has closed the conversation, or the member in it no
+    /// longer acts for the recipient. Both sides allow contact data there anew.
+    #[action(
+        access = write, emits = [CONVERSATION_REOPENED],
+        example = json!({ "application_id": APPLICATION_ID })
+    )]
+    fn reopen_conversation(call: &Call, input: Step) -> Result<Answer<View>, ApplicationError> {
+        checks::reopen(call, &input)
+    }
+
     /// List the questions of a role that an application answers.
     #[action(access = read, idempotent, example = json!({ "role_id": ROLE_ID }))]
     fn questions(call: &Call, input: RoleInput) -> Result<Answer<QuestionsView>, ApplicationError> {
@@ -242,6 +257,30 @@ impl Applications {
     )]
     fn on_listing_left(call: &Call, event: Happened<ListingLeft>) -> Result<(), ApplicationError> {
         ends::listing_left(call, &event)
+    }
+
+    /// Compare an application that has a conversation with its people, once a day.
+    #[action(access = internal, idempotent, emits = [CANCELLED, PERSON_GONE])]
+    fn check(call: &Call, input: Check) -> Result<(), ApplicationError> {
+        checks::check(call, &input)
+    }
+
+    /// Record that the conversation of an application is closed.
+    #[action(access = internal, idempotent, on = "conversation.closed")]
+    fn on_thread_closed(
+        _call: &Call,
+        event: Happened<ThreadClosed>,
+    ) -> Result<(), ApplicationError> {
+        conversation::closed(&event.data)
+    }
+
+    /// Compare the applications of a member who no longer acts for a company with their people.
+    #[action(access = internal, idempotent, on = "org.member_changed")]
+    fn on_member_changed(
+        call: &Call,
+        event: Happened<MemberChanged>,
+    ) -> Result<(), ApplicationError> {
+        checks::member_left(call, &event.data.owner_id)
     }
 
     /// End applications of two people after a block.

@@ -19,6 +19,10 @@ pub(crate) const ANSWER: Notice = Notice::new(ANSWERED, "An offer was answered."
 pub(crate) const WITHDRAWAL: Notice = Notice::new(WITHDRAWN, "An application was withdrawn.");
 pub(crate) const EXCHANGE: Notice =
     Notice::new(CONTACT_EXCHANGED, "Both sides allow contact data in the conversation.");
+pub(crate) const REOPENING: Notice = Notice::new(
+    CONVERSATION_REOPENED,
+    "A new conversation is open, because the last one is closed.",
+);
 pub(crate) const EXPIRY: Notice =
     Notice::new(EXPIRED, "An application expired without a decision.");
 /// The end for a reason that is not disclosed, such as a block.

@@ -61,7 +61,8 @@ pub(crate) fn set(call: &Call, input: &SetQuestions) -> Result<QuestionsView> {
     };
     let questions = input.questions.iter().enumerate().map(question).collect();
     texts.check()?;
-    stored.value = Questions { questions, set_by: me.to_owned() };
+    let (set_by, owner_id) = (me.to_owned(), subject.to_owner_id.clone());
+    stored.value = Questions { questions, set_by, owner_id };
     QUESTIONS.save(&mut stored)?;
     Ok(view(subject, &stored))
 }

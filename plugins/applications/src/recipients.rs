@@ -11,6 +11,8 @@ pub(crate) struct Recipients {
     acting: Vec<String>,
     /// The part of `acting` without a block between them and the applicant.
     visible: Vec<String>,
+    /// The part of `acting` who exist.
+    existing: Vec<String>,
     /// The part of `visible` who are active.
     pub(crate) reachable: Vec<String>,
 }
@@ -23,10 +25,12 @@ impl Recipients {
         let people = people::people(owner_ids())?;
         let is_visible = |owner_id: &&String| !hidden.contains(*owner_id);
         let visible: Vec<String> = acting.iter().filter(is_visible).cloned().collect();
+        let existing = acting.iter().filter(|owner_id| people.contains_key(*owner_id));
+        let existing = existing.cloned().collect();
         let is_active =
             |owner_id: &&String| people.get(*owner_id).is_some_and(|found| found.active);
         let reachable = visible.iter().filter(is_active).cloned().collect();
-        Ok(Self { acting, visible, reachable })
+        Ok(Self { acting, visible, existing, reachable })
     }
 
     /// Returns whether nobody acts for the recipient.
@@ -39,9 +43,23 @@ impl Recipients {
         !self.acting.is_empty() && self.reachable.is_empty()
     }
 
+    /// Returns whether some acted for the recipient, and none of them exists any more.
+    pub(crate) fn are_gone(&self) -> bool {
+        !self.acting.is_empty() && self.existing.is_empty()
+    }
+
+    /// Returns whether a person exists, who may act for the recipient no more.
+    pub(crate) fn is_known(&self, owner_id: Option<&str>) -> Result<bool> {
+        match owner_id {
+            Some(owner_id) if self.existing.iter().any(|known| known == owner_id) => Ok(true),
+            Some(owner_id) => Ok(people::person(owner_id)?.is_some()),
+            None => Ok(false),
+        }
+    }
+
     /// Returns whether this person acts for the recipient.
     pub(crate) fn include(&self, owner_id: &str) -> bool {
-        self.acting.iter().any(|acting| acting == owner_id)
+        self.existing.iter().any(|acting| acting == owner_id)
     }
 
     /// Returns whether this person acts for the recipient and may see the application.

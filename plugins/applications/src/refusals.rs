@@ -69,9 +69,12 @@ pub(crate) enum ApplicationError {
         next = Next::call("faq_search").field("query", "prohibited criteria")
     )]
     UnfairText { errors: Vec<Fault> },
-    /// The conversation is closed, so that nothing can be exchanged in it.
+    /// The conversation is closed, so that nothing can be exchanged in it. The recipient can open a new one.
     #[refusal(conflict, next = get(&application_id))]
     ThreadClosed { application_id: String },
+    /// The conversation is open. Only a closed one is replaced.
+    #[refusal(conflict, next = get(&application_id))]
+    ThreadOpen { application_id: String },
     #[refusal(transparent)]
     Text(TextError),
     #[refusal(transparent)]

@@ -85,6 +85,7 @@ fn send(call: &Call, me: &str, subject: Subject, sent: Sent) -> Result<views::Vi
         decisions: Vec::new(),
         contact_id: None,
         thread_id: None,
+        thread_closed: false,
         hold_id: None,
         cost: 0,
         contact: Consents::default(),

@@ -39,6 +39,8 @@ use State::{
 pub(crate) const OPEN: &[State] = &[Waiting, Submitted, Shortlisted, Invited, Offered];
 /// The states in which a role's application ends if its listing is no longer active.
 pub(crate) const UNDECIDED: &[State] = &[Submitted, Shortlisted];
+/// The states in which the two sides talk and one of them has to act.
+pub(crate) const UNANSWERED: &[State] = &[Invited, Offered];
 /// The states in which the two sides talk.
 pub(crate) const TALKING: &[State] = &[Invited, Offered, Accepted];
 
@@ -54,10 +56,12 @@ pub(crate) const APPLICATION: Machine<State> = Machine::new(
         Transition::new("answer", &[Offered], &[Accepted, Declined]).by(APPLICANT),
         Transition::new("withdraw", OPEN, &[Withdrawn]).by(APPLICANT),
         Transition::new("exchange_contact", TALKING, &[]),
+        Transition::new("reopen_conversation", TALKING, &[]).by(RECIPIENT),
         Transition::internal("deliver", &[Waiting], &[Submitted, Cancelled]),
         Transition::internal("expire", OPEN, &[Expired]),
         Transition::internal("on_listing_left", UNDECIDED, &[Expired]),
         Transition::internal("on_blocked", OPEN, &[Cancelled]),
+        Transition::internal("check", UNANSWERED, &[Cancelled]),
     ],
 )
 .read_by("applications", "get", "application_id");
@@ -77,9 +81,17 @@ mod tests {
         for (state, applicant, recipient) in [
             (Waiting, vec!["withdraw"], vec![]),
             (Submitted, vec!["withdraw"], vec!["decide"]),
-            (Invited, vec!["withdraw", "exchange_contact"], vec!["decide", "exchange_contact"]),
-            (Offered, vec!["answer", "withdraw", "exchange_contact"], vec!["exchange_contact"]),
-            (Accepted, vec!["exchange_contact"], vec!["exchange_contact"]),
+            (
+                Invited,
+                vec!["withdraw", "exchange_contact"],
+                vec!["decide", "exchange_contact", "reopen_conversation"],
+            ),
+            (
+                Offered,
+                vec!["answer", "withdraw", "exchange_contact"],
+                vec!["exchange_contact", "reopen_conversation"],
+            ),
+            (Accepted, vec!["exchange_contact"], vec!["exchange_contact", "reopen_conversation"]),
             (Rejected, vec![], vec![]),
             (Cancelled, vec![], vec![]),
         ] {

@@ -1,8 +1,7 @@
 //! The transitions of an application, with everything that follows from them.
 
 use crate::recipients::Recipients;
-use crate::{credits, documents::*, refusals::*, states::*, types::*, views};
-use people_kit::threads;
+use crate::{conversation, credits, documents::*, refusals::*, states::*, types::*, views};
 use portolan_sdk::prelude::*;
 
 /// An application, the caller's side of it, and those who receive it.
@@ -47,7 +46,16 @@ pub(crate) fn load_for_action(
         return Err(refusal.into());
     }
     if !allowed.contains(&action) {
-        return Err(ApplicationError::not_yours(id));
+        let application_id = id.to_owned();
+        return Err(match action {
+            "exchange_contact" if value.thread_closed => {
+                ApplicationError::ThreadClosed { application_id }
+            }
+            "reopen_conversation" if role == Role::Received => {
+                ApplicationError::ThreadOpen { application_id }
+            }
+            _ => ApplicationError::not_yours(id),
+        });
     }
     if role == Role::Sent {
         value.agent_id = Some(call.require_agent()?.agent_id.clone());
@@ -79,6 +87,9 @@ pub(crate) fn enter(
     };
     if to == State::Submitted {
         value.inbox = value.inbox_key();
+    }
+    if !TALKING.contains(&to) {
+        conversation::stop_checks(&id)?;
     }
     remember(call, &id, value)?;
     credits::settle(value)?;
@@ -142,15 +153,6 @@ pub(crate) fn ensure_free(call: &Call, value: &Application) -> Result<()> {
             let wait = at + COOLDOWN - now;
             Err(ApplicationError::CooldownActive { application_id, wait })
         }
-        None => Ok(()),
-    }
-}
-
-/// Closes the conversation of an application, if there is one.
-pub(crate) fn end_thread(application: &Stored<Application>, reason: &str) -> Result<()> {
-    match &application.value.thread_id {
-        Some(thread_id) => threads::end(thread_id, reason)
-            .map_err(|error| ApplicationError::of_thread(error, &application.id)),
         None => Ok(()),
     }
 }

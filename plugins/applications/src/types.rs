@@ -31,6 +31,12 @@ pub(crate) const BLOCKED_AT_ONCE: u32 = 10;
 /// publish 100.
 pub(crate) const LEFT_AT_ONCE: u32 = 1;
 
+/// The interval in which an application with a conversation is compared with its people, because an erasure has
+/// no event.
+pub(crate) const CHECK_INTERVAL: u64 = DAY;
+/// The time after the acceptance of an offer in which it is compared with its people.
+pub(crate) const CHECKED_FOR: u64 = 180 * DAY;
+
 /// An event of an application.
 pub(crate) type ApplicationEvent = Event<Data<Facts>>;
 
@@ -40,6 +46,10 @@ pub(crate) const DECIDED: ApplicationEvent = Event::new("application.decided");
 pub(crate) const ANSWERED: ApplicationEvent = Event::new("application.answered");
 pub(crate) const WITHDRAWN: ApplicationEvent = Event::new("application.withdrawn");
 pub(crate) const CONTACT_EXCHANGED: ApplicationEvent = Event::new("application.contact_exchanged");
+pub(crate) const CONVERSATION_REOPENED: ApplicationEvent =
+    Event::new("application.conversation_reopened");
+/// Tells other capabilities that a person of the conversation no longer exists. Nobody else gets it.
+pub(crate) const PERSON_GONE: ApplicationEvent = Event::new("application.person_gone");
 pub(crate) const EXPIRED: ApplicationEvent = Event::new("application.expired");
 pub(crate) const CANCELLED: ApplicationEvent = Event::new("application.cancelled");
 
@@ -63,6 +73,27 @@ pub(crate) struct Facts {
     pub(crate) expires_at: Option<String>,
     /// The public part of the listing that was sent with it.
     pub(crate) card: Option<Card>,
+}
+
+/// The part of `conversation.closed` that is read.
+#[input]
+pub(crate) struct ThreadClosed {
+    pub(crate) thread_id: String,
+    #[serde(default)]
+    pub(crate) pairing_id: Option<String>,
+}
+
+/// The part of `org.member_changed` that is read.
+#[input]
+pub(crate) struct MemberChanged {
+    pub(crate) owner_id: String,
+}
+
+/// An application to be compared with its people, and its conversation.
+#[input]
+pub(crate) struct Check {
+    pub(crate) application_id: String,
+    pub(crate) thread_id: String,
 }
 
 /// The applicant's experience, in fields.

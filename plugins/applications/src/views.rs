@@ -72,6 +72,9 @@ pub(crate) struct View {
     /// The conversation, once the applicant is invited or offered the role.
     #[nullable]
     thread_id: Option<String>,
+    /// Whether that conversation is closed although the two sides still talk: a recipient opens a new one
+    /// with `reopen_conversation`.
+    conversation_closed: bool,
     /// Once both sides allow it, contact data may be written in the conversation.
     contact: ContactView,
     /// The price; only for the applicant.
@@ -88,7 +91,7 @@ pub(crate) struct View {
 }
 
 /// Returns the actions that this person, who is on this side, may take now. Only the member who talks
-/// with the applicant allows contact data there.
+/// with the applicant allows contact data there, and only a closed conversation is opened again.
 pub(crate) fn allowed(application: &Application, role: Role, me: &str) -> Vec<&'static str> {
     let name = match role {
         Role::Sent => APPLICANT,
@@ -96,7 +99,12 @@ pub(crate) fn allowed(application: &Application, role: Role, me: &str) -> Vec<&'
     };
     let talks = role == Role::Sent || application.contact_id.as_deref() == Some(me);
     let actions = APPLICATION.allowed_as(name, application.state).into_iter();
-    actions.filter(|action| talks || *action != "exchange_contact").collect()
+    let is_possible = |action: &&str| match *action {
+        "exchange_contact" => talks && !application.thread_closed,
+        "reopen_conversation" => application.is_without_conversation(),
+        _ => true,
+    };
+    actions.filter(is_possible).collect()
 }
 
 /// The data about applicants that views need.
@@ -159,6 +167,7 @@ impl ViewContext {
             apply_url: value.apply_url.clone().filter(|_| is_waiting),
             decisions: value.decisions.iter().map(decision).collect(),
             contact: ContactView { mine, theirs },
+            conversation_closed: value.is_without_conversation(),
             cost_credits: Some(value.cost).filter(|_| is_mine),
             expires_at: value.due_at.map(rfc3339),
             created_at: rfc3339(application.created_at),

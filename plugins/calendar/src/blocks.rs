@@ -3,7 +3,7 @@
 use crate::{
     busy::{self, ensure_scheduler},
     documents::*,
-    limits::{LONGEST_BLOCK, MOST_BLOCKS, MOST_RULE_STEPS},
+    limits::{LONGEST_BLOCK, MOST_A_DAY_OF_PERSON, MOST_BLOCKS, MOST_RULE_STEPS},
     refusals::*,
     rule::*,
     series::*,
@@ -73,6 +73,9 @@ pub(crate) fn add(call: &Call, input: AddBlock) -> Result<Answer<BlockView>> {
     let all_day = !input.start.contains('T');
     let block = Block { label, ..Block::of(owner_id, Source::Added, &series, all_day) };
     let change = Change::of(owner_id)?;
+    if block.rrule.is_some() {
+        ensure_few_a_day(a_day(&all(owner_id)?).saturating_add(block.most_a_day()))?;
+    }
     let stored = BLOCKS.add(call.new_id("blk"), block, call.now())?;
     change.save(1, 0)?;
     let begins = busy::text(stored.value.begins);
@@ -126,11 +129,23 @@ pub(crate) fn remove(call: &Call, input: BlockInput) -> Result<Removed> {
     Ok(Removed { block_id: stored.id })
 }
 
-/// Returns the person's blocks that were imported from files.
-pub(crate) fn imported(owner_id: &str) -> Result<Vec<Stored<Block>>> {
-    let filter = field("owner_id").eq(owner_id).and(field("source").eq(Source::Imported));
-    let query = Query::new().filter(filter).limit(MOST_BLOCKS);
+/// Returns all blocks of a person.
+pub(crate) fn all(owner_id: &str) -> Result<Vec<Stored<Block>>> {
+    let query = Query::new().filter(field("owner_id").eq(owner_id)).limit(MOST_BLOCKS);
     BLOCKS.all(query).map(|hit| Ok(hit?.document)).collect()
+}
+
+/// Returns the most occurrences that the rules of these blocks have on one day.
+pub(crate) fn a_day<'a>(blocks: impl IntoIterator<Item = &'a Stored<Block>>) -> u32 {
+    blocks.into_iter().fold(0, |sum, block| sum.saturating_add(block.value.most_a_day()))
+}
+
+/// Ensures that a person's rules stay within their limit of occurrences a day.
+pub(crate) fn ensure_few_a_day(a_day: u32) -> Result<()> {
+    match a_day <= MOST_A_DAY_OF_PERSON {
+        true => Ok(()),
+        false => Err(CalendarError::DailyLimitReached),
+    }
 }
 
 fn view(stored: &Stored<Block>) -> BlockView {

@@ -51,6 +51,12 @@ impl Block {
         }
     }
 
+    /// Returns the most occurrences that its rule has on one day; 0 without a rule.
+    pub(crate) fn most_a_day(&self) -> u32 {
+        let rule = self.rrule.as_deref().and_then(|rule| Rule::parse(rule).ok());
+        rule.map_or(0, |rule| rule.most_a_day())
+    }
+
     /// Returns the series; `None` if it cannot be parsed, for example because a newer version of
     /// this capability wrote it.
     pub(crate) fn series(&self, zones: &mut Zones) -> Option<Series> {

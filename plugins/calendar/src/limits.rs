@@ -25,9 +25,11 @@ pub(crate) const MOST_BY_DAY: usize = 40;
 pub(crate) const MOST_LISTED: usize = 100;
 /// The maximum number of occurrences of a rule on one day: one in each quarter of an hour.
 pub(crate) const MOST_A_DAY: u32 = 96;
+/// The maximum number of occurrences on one day by all rules of a person.
+pub(crate) const MOST_A_DAY_OF_PERSON: u32 = 1_000;
 /// The maximum number of excluded occurrences of a block, and of additional ones.
 pub(crate) const MOST_EXCEPTIONS: usize = 100;
-/// The maximum number of days and periods that are looked at for the last occurrence of a rule.
+/// The maximum number of days, periods and times that are looked at for the last occurrence of a rule.
 pub(crate) const MOST_RULE_STEPS: u32 = 400_000;
 /// The same for all rules in a file.
 pub(crate) const MOST_STEPS: u32 = 2_000_000;
@@ -56,8 +58,6 @@ pub(crate) const MOST_ZONE_STEPS: u32 = 20_000;
 pub(crate) const MOST_ZONES: usize = 50;
 /// The deepest nesting of components in a file.
 pub(crate) const DEEPEST: usize = 8;
-/// The maximum number of occurrences on one day by all rules in a file.
-pub(crate) const MOST_A_DAY_IN_FILE: u32 = 1_000;
 /// The maximum number of skipped entries, and of unsupported parts, that are listed. All are
 /// counted.
 pub(crate) const MOST_REPORTED: usize = 50;

@@ -1,7 +1,7 @@
 //! The refusals, each with the next step that helps.
 
 use crate::{
-    limits::{DAY, LONGEST_RANGE, MOST_BLOCKS},
+    limits::{DAY, LONGEST_RANGE, MOST_A_DAY_OF_PERSON, MOST_BLOCKS},
     rule::*,
     types::*,
 };
@@ -45,6 +45,13 @@ pub(crate) enum CalendarError {
         next = list()
     )]
     BlockLimitReached,
+    /// The rules of the person have as many occurrences on one day as allowed. Remove some first.
+    #[refusal(
+        conflict,
+        conflict_detail = Limit::reached("occurrences_a_day", MOST_A_DAY_OF_PERSON.into()),
+        next = list()
+    )]
+    DailyLimitReached,
     /// Something else is at this time.
     #[refusal(
         conflict,

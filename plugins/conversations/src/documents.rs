@@ -27,7 +27,7 @@ pub(crate) const THREADS: Collection<Thread> = Collection::new("threads")
         Person::redact("members[].invited_by", &[]),
         Person::remove("members[].consents[]"),
     ])
-    .unique("pairing_id", &["pairing_id"])
+    .unique("pairing_id", &["pairing_id", "generation"])
     .index("member", &["members[].owner_id"])
     .index("org", &["members[].org_id"]);
 
@@ -52,6 +52,9 @@ pub(crate) const MESSAGES: Collection<Message> = Collection::new("messages")
 )]
 pub(crate) struct Thread {
     pub(crate) pairing_id: String,
+    /// The number of closed threads of the pairing or application that it replaces.
+    #[serde(default)]
+    pub(crate) generation: u32,
     pub(crate) category: Option<String>,
     pub(crate) state: ThreadState,
     /// All current, former and proposed members.
@@ -275,6 +278,7 @@ mod tests {
     fn the_members_of_an_organisation_are_one_side() {
         let thread = Thread {
             pairing_id: "pair_1".into(),
+            generation: 0,
             category: None,
             state: ThreadState::Open,
             members: vec![

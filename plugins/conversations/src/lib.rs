@@ -243,7 +243,9 @@ impl Conversations {
         shown(call, threads::close(call, &input)?)
     }
 
-    /// Open a conversation for a pairing, or return the existing one.
+    /// Open a conversation for a pairing or an application, or return the existing one.
+    ///
+    /// With `replace_closed`, one that is closed is replaced by a new one.
     #[action(access = internal, callers = ["applications", "pairings"], idempotent)]
     fn open(call: &Call, input: Open) -> Result<Opened, ConversationError> {
         threads::open(call, input)

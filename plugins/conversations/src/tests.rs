@@ -31,6 +31,7 @@ fn world(has_agent: bool, contact_policy: &str) -> World {
     };
     let thread = Thread {
         pairing_id: PAIRING.into(),
+        generation: 0,
         category: None,
         state: ThreadState::Open,
         members: vec![member(ADA), member(BO)],
@@ -108,4 +109,23 @@ fn capabilities_get_the_end_of_a_muted_conversation() {
     events.retain(|event| matches!(event.to, Audience::Capabilities));
     let [event] = events.as_slice() else { panic!("{events:#?}") };
     assert_eq!(event.data["pairing_id"], PAIRING);
+}
+
+#[test]
+fn a_closed_conversation_is_replaced_only_on_request() {
+    let open = |replace_closed: bool| {
+        let participants = [ADA, BO].map(|owner_id| json!({ "owner_id": owner_id }));
+        json!({
+            "pairing_id": PAIRING, "participants": participants, "replace_closed": replace_closed,
+        })
+    };
+    let mut world = world(true, "anyone_matching");
+    assert_eq!(world.call("open", &open(true)).unwrap()["thread_id"], THREAD);
+    world.call("close", &json!({ "thread_id": THREAD })).unwrap();
+    assert_eq!(world.call("open", &open(false)).unwrap()["thread_id"], THREAD);
+    let replaced = world.call("open", &open(true)).unwrap()["thread_id"].clone();
+    assert_ne!(replaced, THREAD);
+    assert_eq!(world.call("open", &open(true)).unwrap()["thread_id"], replaced);
+    let thread = world.call("get", &json!({ "thread_id": replaced })).unwrap();
+    assert_eq!((&thread["state"], &thread["pairing_id"]), (&json!("open"), &json!(PAIRING)));
 }

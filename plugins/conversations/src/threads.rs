@@ -11,6 +11,11 @@ pub(crate) fn open(call: &Call, input: Open) -> Result<Opened> {
     if people.len() != input.participants.len() {
         return Err(Refusal::validation("/participants", "unique", "different people").into());
     }
+    let generation = match find_last(&input.pairing_id)?.filter(|_| input.replace_closed) {
+        Some(last) if last.value.state == ThreadState::Closed => last.value.generation + 1,
+        Some(last) => return Ok(Opened { thread_id: last.id }),
+        None => 0,
+    };
     let (id, now) = (call.new_id("thr"), call.now());
     let member = |participant: api::Participant| Member {
         owner_id: participant.owner_id,
@@ -22,6 +27,7 @@ pub(crate) fn open(call: &Call, input: Open) -> Result<Opened> {
     };
     let mut value = Thread {
         pairing_id: input.pairing_id,
+        generation,
         category: input.category,
         state: ThreadState::Open,
         members: input.participants.into_iter().map(member).collect(),
@@ -44,6 +50,12 @@ pub(crate) fn open(call: &Call, input: Open) -> Result<Opened> {
     set_idle(&thread.id, now + IDLE)?;
     acceptance::write_relations(&thread)?;
     Ok(Opened { thread_id: thread.id })
+}
+
+/// Returns the last thread of a pairing or an application.
+fn find_last(pairing_id: &str) -> Result<Option<Stored<Thread>>> {
+    let threads = THREADS.find(Query::new().filter(field("pairing_id").eq(pairing_id)))?;
+    Ok(threads.into_documents().max_by_key(|thread| thread.value.generation))
 }
 
 /// Returns the thread, as one of its participants sees it.

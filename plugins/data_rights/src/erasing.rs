@@ -89,7 +89,13 @@ pub(crate) fn erase(call: &Call, input: &Erase) -> Result<Answer<ErasureView>> {
 }
 
 pub(crate) fn schedule_for_operator(call: &Call, owner_id: &str) -> Result<ErasureView> {
-    people::person(owner_id)?.ok_or(DataRightsError::OwnerNotFound)?;
+    let person = people::person(owner_id)?.ok_or(DataRightsError::OwnerNotFound)?;
+    // The host's calls find people of both modes, but the person's agents see only what is stored in their own.
+    match (person.test_mode, call.test_mode()) {
+        (true, false) => return Err(DataRightsError::OwnerInTestMode),
+        (false, true) => return Err(DataRightsError::OwnerInLiveMode),
+        (true, true) | (false, false) => {}
+    }
     Ok(view(&schedule(call, owner_id, Requester::Operator)?))
 }
 

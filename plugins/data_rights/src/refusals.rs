@@ -19,9 +19,15 @@ pub(crate) enum DataRightsError {
     /// No erasure is scheduled.
     #[refusal(not_found, next = status())]
     ErasureNotFound,
-    /// There is no such person in this mode.
+    /// There is no such person, neither in live mode nor in test mode.
     #[refusal(not_found)]
     OwnerNotFound,
+    /// This person belongs to test mode. Schedule the erasure there: add --test-mode to the command, or test_mode=true to the query.
+    #[refusal(conflict)]
+    OwnerInTestMode,
+    /// This person belongs to live mode. Schedule the erasure there: leave out --test-mode of the command, or test_mode of the query.
+    #[refusal(conflict)]
+    OwnerInLiveMode,
     #[refusal(transparent)]
     Common(Refusal),
 }

@@ -54,6 +54,7 @@ struct MatchingSessions;
         people_kit::listings::PROFILES,
         people_kit::pairings::COOLING,
         people_kit::pairings::OPEN_MUTUAL,
+        people_kit::people::PEOPLE,
         people_kit::relations::ALLOWED,
         people_kit::relations::HIDDEN,
         people_kit::taxonomy::CHECK,

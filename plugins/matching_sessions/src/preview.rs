@@ -2,8 +2,8 @@
 
 use crate::{compare::distance_km, pool::CandidateSearch, session, types::*, views::*};
 use people_kit::listings::{self, Profile, Visibility};
-use people_kit::relations;
 use people_kit::taxonomy::{self, CheckInput};
+use people_kit::{people, relations};
 use portolan_sdk::prelude::*;
 
 pub(crate) fn preview(call: &Call, input: Preview) -> Result<Answer<PreviewList>> {
@@ -16,9 +16,7 @@ pub(crate) fn preview(call: &Call, input: Preview) -> Result<Answer<PreviewList>
             return Err(Refusal::validation("/listing_draft", "required", expected).into());
         }
     };
-    if mine.min_age > 0 && viewer_id.is_none() {
-        return Err(MatchingError::AgeRestricted { min_age: mine.min_age, has_owner: false });
-    }
+    ensure_old_enough(viewer_id, mine.min_age)?;
     let search =
         CandidateSearch { mine: &mine, criteria: &mine.criteria, viewer_id, now, exact: false };
     let mut fits: Vec<_> = search.initial()?.fits.into_values().collect();
@@ -36,6 +34,19 @@ pub(crate) fn preview(call: &Call, input: Preview) -> Result<Answer<PreviewList>
         true => Next::action(CAPABILITY, "create").field("listing_id", mine.listing_id.as_str()),
     };
     Ok(Answer::new(PreviewList { items: items.collect() }).next(next))
+}
+
+/// Refuses somebody who has not reached a minimum age for certain.
+fn ensure_old_enough(viewer_id: Option<&str>, min_age: u8) -> Result<()> {
+    if min_age == 0 {
+        return Ok(());
+    }
+    let person = viewer_id.map(people::person).transpose()?.flatten();
+    let age = person.and_then(|person| person.age_at_least);
+    match age.is_some_and(|age| age >= min_age) {
+        true => Ok(()),
+        false => Err(MatchingError::AgeRestricted { min_age, has_owner: viewer_id.is_some() }),
+    }
 }
 
 /// Returns the person's own listing, one that they may change, or a public one.
@@ -94,10 +105,12 @@ fn draft_profile(call: &Call, draft: Draft) -> Result<Profile> {
 mod tests {
     use super::*;
     use crate::MatchingSessions;
-    use portolan_sdk::test;
+    use portolan_sdk::test::{self, World};
 
-    #[test]
-    fn a_preview_with_a_minimum_age_leads_an_anonymous_agent_to_the_claim() {
+    const VIEWER: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+
+    /// Returns the refusal of a preview of a draft for dates.
+    fn refusal(world: World) -> Option<Refusal> {
         let checked = json!({
             "attributes": {},
             "category": {
@@ -110,14 +123,35 @@ mod tests {
             },
             "keys": { "facts": [], "ranks": [] },
         });
-        let mut world =
-            test::world().of::<MatchingSessions>().anonymous().answer(taxonomy::CHECK, checked);
+        let mut world = world
+            .answer(taxonomy::CHECK, checked)
+            .answer(listings::FITTING, json!({ "profiles": [] }))
+            .answer(relations::HIDDEN, json!({ "owner_ids": [] }));
         let draft = json!({
             "category": "social.date", "side": "demand", "title": "Coffee", "attributes": {},
         });
-        let refusal = world.call("preview", &json!({ "listing_draft": draft })).unwrap_err();
+        world.call("preview", &json!({ "listing_draft": draft })).err()
+    }
+
+    #[test]
+    fn a_preview_with_a_minimum_age_leads_an_anonymous_agent_to_the_claim() {
+        let refusal = refusal(test::world().of::<MatchingSessions>().anonymous()).unwrap();
         assert_eq!(refusal.code, "age_restricted");
         let next = portolan_sdk::to_value(&refusal.next);
         assert_eq!(next["capability"], "svc.phone-binding", "{next}");
+    }
+
+    #[test]
+    fn a_person_who_may_be_too_young_previews_nothing_with_a_minimum_age() {
+        for age in [None, Some(17)] {
+            let person = json!({
+                "owner_id": VIEWER, "active": true, "contact_policy": "anyone_matching",
+                "age_at_least": age,
+            });
+            let world = test::world().of::<MatchingSessions>().owner(VIEWER);
+            let world = world.answer(people::PEOPLE, json!({ "people": [person] }));
+            let code = refusal(world).map(|refusal| refusal.code);
+            assert_eq!(code.as_deref(), Some("age_restricted"), "{age:?}");
+        }
     }
 }

@@ -10,17 +10,17 @@ use portolan_sdk::{contract::identity, prelude::*};
 /// Returns what other capabilities may know about these people. People who do not exist are left
 /// out.
 pub(crate) fn people(call: &Call, query: PeopleQuery) -> Result<People, Refusal> {
-    let (mut existing, mut agents) = (Vec::new(), Vec::new());
+    let (mut existing, mut known_people) = (Vec::new(), Vec::new());
     for owner_id in query.owner_ids {
         if let Some(known) = known(call, &owner_id)? {
             existing.push(owner_id);
-            agents.push(known.agents);
+            known_people.push(known);
         }
     }
     let records = OWNERS.get_many(existing.clone())?.into_iter();
     let records = records.map(|owner| owner.map(|owner| owner.value).unwrap_or_default());
-    let people = existing.into_iter().zip(records).zip(agents);
-    let people = people.map(|((id, record), agents)| person(id, record, agents, call.now()));
+    let people = existing.into_iter().zip(records).zip(known_people);
+    let people = people.map(|((id, record), known)| person(id, record, &known, call.now()));
     Ok(People { people: people.collect() })
 }
 
@@ -47,14 +47,15 @@ pub(crate) fn known(call: &Call, owner_id: &str) -> Result<Option<identity::Pers
     Ok(owner.filter(same_mode))
 }
 
-fn person(owner_id: String, record: Record, agents: u32, now: u64) -> Person {
+fn person(owner_id: String, record: Record, known: &identity::Person, now: u64) -> Person {
     let active = record.is_active();
     let declined = record.preferences.auto_decline_rules.into_iter();
     Person {
         owner_id,
         display_name: record.profile.display_name.filter(|_| active),
+        test_mode: known.test_mode,
         active,
-        has_agent: agents > 0,
+        has_agent: known.agents > 0,
         contact_policy: record.preferences.contact_policy,
         age_at_least: record.profile.birth_year.map(|year| profile::age_at_least(year, now)),
         declined_categories: declined.map(|rule| rule.category).collect(),

@@ -95,6 +95,7 @@ pub(crate) fn connect(call: &Call, pairing: &mut Stored<Pairing>, action: &str) 
         pairing_id: pairing.id.clone(),
         participants: participants.into(),
         category: Some(value.category.clone()),
+        replace_closed: false,
     });
     let opened = opened.map_err(|error| PairingError::of_thread(error, &pairing.id))?;
     pairing.value.thread_id = Some(opened.thread_id);

@@ -22,6 +22,9 @@ pub struct Person {
     pub owner_id: String,
     /// The name that the person has given themselves.
     pub display_name: Option<String>,
+    /// Whether the person belongs to test mode.
+    #[serde(default)]
+    pub test_mode: bool,
     /// Whether the person is active; false while they are deactivated or suspended.
     pub active: bool,
     /// Whether the person has an agent, which can answer for them.
@@ -206,6 +209,7 @@ mod tests {
         Person {
             owner_id: "own_1".into(),
             display_name: None,
+            test_mode: false,
             active: true,
             has_agent: true,
             contact_policy: ContactPolicy::AnyoneMatching,

@@ -45,7 +45,7 @@ pub struct Participant {
 /// The input of `conversations open`.
 #[message]
 pub struct Open {
-    /// The pairing or the application that connected them; there is one conversation for each.
+    /// The pairing or the application that connected them; there is one open conversation for each.
     #[schemars(length(min = 1, max = 40))]
     pub pairing_id: String,
     /// The participants, who are different people.
@@ -54,6 +54,9 @@ pub struct Open {
     /// The category, as a code of `listing_taxonomy`.
     #[schemars(length(min = 1, max = 64))]
     pub category: Option<String>,
+    /// Whether a new conversation replaces the last one if that is closed.
+    #[serde(default)]
+    pub replace_closed: bool,
 }
 
 /// The output of `conversations open`.

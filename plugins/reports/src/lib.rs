@@ -26,7 +26,7 @@ struct Reports;
 /// Reports of content that breaks the law or the rules, or is wrong on the map.
 ///
 /// Everything that the person sees can be reported by its id: records of the map, listings,
-/// messages, conversations, pairings, meetings, people and organisations. A public listing can be
+/// messages, conversations, pairings, applications, meetings, people and organisations. A public listing can be
 /// reported for 30 days after it was filled or withdrawn, or has expired. `reasons` lists the
 /// reasons. A person reviews each report and decides it, with reasons that the report then
 /// contains; the event `report.updated` announces each step. The person whom a decision goes
@@ -44,6 +44,7 @@ struct Reports;
         people_kit::people::REINSTATE,
         people_kit::people::SUSPEND,
         people_kit::relations::HIDDEN,
+        subjects::APPLICATION,
         subjects::CONVERSATION,
         subjects::LISTING,
         subjects::MEETING,

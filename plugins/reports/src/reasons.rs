@@ -1,7 +1,9 @@
 //! The reasons of reports, in one table.
 
-use crate::subjects::Kind::{self, Conversation, Event, Listing, Meeting, Mention, Message, Owner};
-use crate::subjects::Kind::{Organisation, Pairing, Person, Question, Role, Signal, Target};
+use crate::subjects::Kind::{self, Application, Conversation, Event, Listing, Meeting, Mention};
+use crate::subjects::Kind::{
+    Message, Organisation, Owner, Pairing, Person, Question, Role, Signal, Target,
+};
 use portolan_sdk::prelude::*;
 
 /// A reason and its use.
@@ -18,7 +20,7 @@ pub(crate) struct ReasonView {
 
 const RECORDS: &[Kind] = &[Target, Signal, Role, Person, Event, Mention, Question];
 const CONTENT_OF_PEOPLE: &[Kind] =
-    &[Listing, Message, Conversation, Pairing, Meeting, Owner, Organisation];
+    &[Listing, Message, Conversation, Pairing, Application, Meeting, Owner, Organisation];
 const EVERYTHING: &[Kind] = Kind::ALL;
 
 /// Makes the reasons and their table. A row is the reason, its title, the kinds of subjects,
@@ -50,7 +52,7 @@ reasons! {
         "Somebody wants money, papers or codes under a pretext, or promises what they do not have.";
     FakeListing "Fake listing", &[Listing], OPTIONAL:
         "What it offers or seeks does not exist, or is not the lister's to offer.";
-    Discrimination "Discrimination", &[Role, Listing, Message, Conversation, Pairing, Meeting, Owner, Organisation], OPTIONAL:
+    Discrimination "Discrimination", &[Role, Listing, Message, Conversation, Pairing, Application, Meeting, Owner, Organisation], OPTIONAL:
         "It selects or excludes people by what the law protects, such as race, religion, sex, disability, family or age.";
     Impersonation "Impersonation", CONTENT_OF_PEOPLE, REQUIRED:
         "Somebody pretends to be a person or an organisation that they are not.";

@@ -22,6 +22,8 @@ pub(crate) enum Kind {
     Message,
     Conversation,
     Pairing,
+    /// An application or an enquiry.
+    Application,
     Meeting,
     /// A person who takes part here.
     Owner,
@@ -30,7 +32,7 @@ pub(crate) enum Kind {
 
 /// The pattern of the ids of subjects.
 pub(crate) const SUBJECT_ID: &str =
-    "^(tgt|sig|rol|per|evn|soc|qst|lst|msg|thr|pair|mtg|own|org)_[0-9A-Za-z]{1,36}$";
+    "^(tgt|sig|rol|per|evn|soc|qst|lst|msg|thr|pair|app|mtg|own|org)_[0-9A-Za-z]{1,36}$";
 
 /// The data of a subject.
 #[derive(Debug)]
@@ -50,6 +52,7 @@ pub(crate) const LISTING: Get = Get::new("agent_listings", "get");
 pub(crate) const MESSAGE: Get = Get::new("conversations", "message");
 pub(crate) const CONVERSATION: Get = Get::new("conversations", "get");
 pub(crate) const PAIRING: Get = Get::new("pairings", "get");
+pub(crate) const APPLICATION: Get = Get::new("applications", "get");
 pub(crate) const MEETING: Get = Get::new("thread_meetings", "get");
 pub(crate) const OWNER: Get = Get::new("owners", "get");
 pub(crate) const ORGANISATION: Get = Get::new("social_org", "get");
@@ -68,20 +71,23 @@ enum Ownership {
     Owner(&'static str),
     /// The author of the texts of a subject that belongs to several people.
     Author(&'static str),
+    /// The person who has sent it. For them, it belongs to nobody, because they report what others decided.
+    Sender(&'static str),
 }
 
 use Kind::{
-    Conversation, Event, Listing, Meeting, Mention, Message, Organisation, Pairing, Person,
+    Application, Conversation, Event, Listing, Meeting, Mention, Message, Organisation, Pairing,
+    Person,
 };
 use Kind::{Question, Role, Signal, Target};
-use Ownership::{Author, Nobody, Owner};
+use Ownership::{Author, Nobody, Owner, Sender};
 use Place::{Capability, Feed};
 
 /// A prefix of ids, the kind of its subjects, their place, and the JSON Pointers of their texts in
 /// the answer.
 type Row = (&'static str, Kind, Place, &'static [&'static str]);
 
-const ROWS: [Row; 14] = [
+const ROWS: [Row; 15] = [
     ("tgt", Target, Feed("targets"), &["/properties/name", "/properties/tagline"]),
     ("sig", Signal, Feed("signals"), &["/headline", "/summary"]),
     ("rol", Role, Feed("roles"), &["/title"]),
@@ -93,12 +99,15 @@ const ROWS: [Row; 14] = [
     ("msg", Message, Capability(MESSAGE, "message_id", Owner("/sender/owner_id")), &["/text"]),
     ("thr", Conversation, Capability(CONVERSATION, "thread_id", Nobody), &[]),
     ("pair", Pairing, Capability(PAIRING, "pairing_id", Owner("/other/owner_id")), PAIRING_WORDS),
+    ("app", Application, Capability(APPLICATION, "application_id", APPLICANT), APPLICATION_WORDS),
     ("mtg", Meeting, Capability(MEETING, "meeting_id", Author("/organizer")), &["/title"]),
     ("own", Kind::Owner, Capability(OWNER, "owner_id", Owner("/owner_id")), OWNER_WORDS),
     // The name has no single author, so it is not stored: it could not be erased with a person.
     ("org", Organisation, Capability(ORGANISATION, "org_id", Nobody), &[]),
 ];
 const LISTING_WORDS: &[&str] = &["/title", "/description_md"];
+const APPLICANT: Ownership = Sender("/applicant/owner_id");
+const APPLICATION_WORDS: &[&str] = &["/profile/headline", "/profile/summary", "/message"];
 const PAIRING_WORDS: &[&str] = &["/messages/0/text"];
 const OWNER_WORDS: &[&str] = &["/display_name", "/headline", "/bio_md"];
 
@@ -131,9 +140,12 @@ pub(crate) fn find_visible(call: &Call, subject_id: &str) -> Result<Option<Subje
             Ok(record.map(subject))
         }
         Capability(get, field, ownership) => match get.call(&json!({ *field: subject_id })) {
+            Ok(answer) if matches!(ownership, Sender(_)) && is_sender(&answer) => {
+                Ok(Some(Subject { owner_id: None, said: None, said_by: None }))
+            }
             Ok(answer) => Ok(Some(Subject {
                 owner_id: match ownership {
-                    Owner(pointer) => text(&answer, pointer),
+                    Owner(pointer) | Sender(pointer) => text(&answer, pointer),
                     Author(_) | Nobody => None,
                 },
                 said: stored_text(&answer, words),
@@ -152,11 +164,16 @@ pub(crate) fn find_visible(call: &Call, subject_id: &str) -> Result<Option<Subje
 /// Returns the person who wrote a subject's texts, if it was one person. The text of a pairing is
 /// its first message, by the proposer: the caller, if the caller's role in the pairing is `sent`.
 fn author(call: &Call, ownership: &Ownership, answer: &Value) -> Option<String> {
-    match (text(answer, "/role").as_deref(), ownership) {
-        (Some("sent"), _) => call.owner_id().map(str::to_owned),
-        (_, Owner(pointer) | Author(pointer)) => text(answer, pointer),
-        (_, Nobody) => None,
+    match ownership {
+        _ if is_sender(answer) => call.owner_id().map(str::to_owned),
+        Owner(pointer) | Author(pointer) | Sender(pointer) => text(answer, pointer),
+        Nobody => None,
     }
+}
+
+/// Returns whether the caller has sent what they report.
+fn is_sender(answer: &Value) -> bool {
+    text(answer, "/role").as_deref() == Some("sent")
 }
 
 fn is_invisible(refusal: &Refusal) -> bool {
@@ -276,6 +293,38 @@ mod tests {
         assert_eq!(kept.as_deref().map(|words| words.chars().count()), Some(LONGEST));
         assert!(kept.is_some_and(|words| words.starts_with("A room\nxx")));
         assert_eq!(stored_text(&listing, &["/n"]), None);
+    }
+
+    #[test]
+    fn both_sides_of_an_application_can_report_it() {
+        let answer = |role: &str| {
+            json!({
+                "role": role, "applicant": { "owner_id": LISTER }, "message": "Pay me first.",
+                "profile": { "headline": "Engineer" },
+            })
+        };
+        let subject = "app_01JZX8Q4M2N6P7R8S9T0V1W2X4";
+        for (reporter, role, owner_id, said) in [
+            (REPORTER, "received", Some(LISTER), Some("Engineer\nPay me first.")),
+            (LISTER, "sent", None, None),
+        ] {
+            let world = portolan_sdk::test::world().of::<crate::Reports>().at(NOW).owner(reporter);
+            let mut world = world.answer(APPLICATION, answer(role));
+            let report = json!({ "subject_id": subject, "reason": "scam" });
+            let made = world.call("create", &report).unwrap();
+            assert_eq!(made["subject"], "application");
+            let stored = &world.documents(crate::REPORTS)[0].value;
+            assert_eq!(
+                (stored.subject_owner_id.as_deref(), stored.said.as_deref()),
+                (owner_id, said)
+            );
+            assert_eq!(stored.said_by.as_deref(), owner_id);
+        }
+        let refusal = Refusal::common(ErrorCode::NotFound, "There is no such application.");
+        let world = portolan_sdk::test::world().of::<crate::Reports>().at(NOW).owner(REPORTER);
+        let mut world = world.refuse(APPLICATION, refusal);
+        let report = json!({ "subject_id": subject, "reason": "scam" });
+        assert_eq!(world.call("create", &report).unwrap_err().code, "subject_not_found");
     }
 
     const NOW: u64 = 1_800_000_000_000;

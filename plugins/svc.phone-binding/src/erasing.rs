@@ -2,11 +2,8 @@
 //! limits of its codes. It names nobody. The person's suspension, which the host keeps by the key in this record,
 //! lasts no longer.
 
-use crate::{bind, phone::parse, recycling, types::*};
-use portolan_sdk::contract::{
-    identity,
-    messages::{self, Recipient},
-};
+use crate::{bind, recycling, types::*};
+use portolan_sdk::contract::messages::{self, Recipient};
 use portolan_sdk::prelude::*;
 
 /// The time after an erasure in which a number is remembered: as long as the host keeps a suspension.
@@ -28,22 +25,12 @@ pub(crate) fn warn(call: &Call, input: &ErasureWarning) -> Result<()> {
     Ok(())
 }
 
-/// Sets the timer that forgets the number of a person who is to be erased.
-pub(crate) fn forget_later(call: &Call, owner_id: &str) -> Result<()> {
-    let Some(owner) = OWNERS.get(owner_id)?.filter(|owner| !owner.value.sealed.is_empty()) else {
-        return Ok(());
-    };
-    let phone =
-        parse(&bind::number(&owner.value.sealed)?).map_err(|_unfit| bind::no_pending_bind())?;
-    let is_theirs = |number: &Stored<Number>| number.value.person_key == owner.value.person_key;
-    let agents = identity::agents(owner_id)?;
-    // Only in test mode does the id depend on the agent; in live mode, a person without agents has it too.
-    for agent_id in agents.iter().map(|agent| agent.agent_id.as_str()).chain([""]) {
-        let ids = bind::number_ids(call.test_mode(), agent_id, &phone)?;
-        for number in NUMBERS.get_many(ids)?.into_iter().flatten().filter(is_theirs) {
-            let (name, at) = (format!("number/{}", number.id), call.now() + REMEMBERED_FOR);
-            timers::set(&name, at, "forget_number", &NumberId { id: number.id })?;
-        }
+/// Sets the timers that forget the numbers of a person who is being erased. Their own record may be erased already.
+pub(crate) fn forget_later(call: &Call, person_key: &str) -> Result<()> {
+    let query = Query::new().filter(field("person_key").eq(person_key));
+    for number in NUMBERS.find(query)?.into_documents() {
+        let (name, at) = (format!("number/{}", number.id), call.now() + REMEMBERED_FOR);
+        timers::set(&name, at, "forget_number", &NumberId { id: number.id })?;
     }
     Ok(())
 }
@@ -55,5 +42,52 @@ pub(crate) fn forget(number_id: &str) -> Result<()> {
             Ok(NUMBERS.delete(number_id, Expect::Any)?)
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PhoneBinding;
+    use portolan_sdk::test;
+
+    const OWNER: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+    const NOW: u64 = 1_800_000_000_000;
+
+    #[test]
+    fn a_number_is_forgotten_though_the_record_of_its_person_is_erased_already() {
+        let number = |key: &str| Number { person_key: key.to_owned(), ..Number::default() };
+        let world = test::world().of::<PhoneBinding>().at(NOW).system();
+        let mut world = world.document(NUMBERS, "first", &number("prs_1")).document(
+            NUMBERS,
+            "other",
+            &number("prs_2"),
+        );
+        // The host calls again if it cannot tell that the first call succeeded.
+        for _ in 0..2 {
+            world.call("erased", &json!({ "person_key": "prs_1" })).unwrap();
+        }
+        let timers = world.timers();
+        assert_eq!(timers.len(), 1, "{timers:?}");
+        assert_eq!((&*timers[0].action, timers[0].at), ("forget_number", NOW + REMEMBERED_FOR));
+        world.call("forget_number", &timers[0].input).unwrap();
+        let left: Vec<_> = world.documents(NUMBERS).into_iter().map(|number| number.id).collect();
+        assert_eq!(left, ["other"]);
+    }
+
+    #[test]
+    fn the_number_of_a_person_is_not_forgotten() {
+        let owner = Owner {
+            person_key: "prs_1".to_owned(),
+            sealed: String::new(),
+            masked: String::new(),
+            next: None,
+            signed_out_at: 0,
+        };
+        let number = Number { person_key: "prs_1".to_owned(), ..Number::default() };
+        let world = test::world().of::<PhoneBinding>().at(NOW).system();
+        let mut world = world.document(NUMBERS, "first", &number).document(OWNERS, OWNER, &owner);
+        world.call("forget_number", &json!({ "id": "first" })).unwrap();
+        assert_eq!(world.documents(NUMBERS).len(), 1);
     }
 }

@@ -239,10 +239,10 @@ impl PhoneBinding {
     }
 
     /// Set the time at which what is kept of a person's number is forgotten. The host does so when it erases the
-    /// person.
+    /// person, and again until it succeeds.
     #[action(access = internal, idempotent)]
-    fn erased(call: &Call, input: OwnerId) -> Result<(), BindError> {
-        erasing::forget_later(call, &input.owner_id)
+    fn erased(call: &Call, input: PersonKey) -> Result<(), BindError> {
+        erasing::forget_later(call, &input.person_key)
     }
 
     /// Forget a number of an erased person, unless it has a person again.

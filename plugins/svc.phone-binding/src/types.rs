@@ -22,7 +22,8 @@ pub(crate) const APPROVALS: Collection<Attempt> = Collection::new("approvals").n
 /// The links of messages, keyed by the MAC of their secret.
 pub(crate) const LINKS: Collection<Link> = Collection::new("links").nobody();
 /// The recent codes of a number, keyed by the number's MAC.
-pub(crate) const NUMBERS: Collection<Number> = Collection::new("numbers").nobody();
+pub(crate) const NUMBERS: Collection<Number> =
+    Collection::new("numbers").index("key", &["person_key"]).nobody();
 /// The recent messages to numbers with one prefix, keyed by the digits with which they begin.
 pub(crate) const BLOCKS: Collection<Block> = Collection::new("blocks").nobody();
 /// The number of a person, keyed by the owner's id.
@@ -316,6 +317,12 @@ pub(crate) struct ErasureWarning {
     pub(crate) owner_id: String,
     /// In milliseconds since the Unix epoch.
     pub(crate) erases_at: u64,
+}
+
+/// The key by which the host identifies a person.
+#[input]
+pub(crate) struct PersonKey {
+    pub(crate) person_key: String,
 }
 
 /// The id of a number's own record.

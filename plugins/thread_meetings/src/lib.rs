@@ -270,8 +270,11 @@ impl ThreadMeetings {
         members::changed(call, &input)
     }
 
-    /// Cancel the meetings of a conversation whose pairing has ended because a person no longer exists.
-    #[action(access = internal, idempotent, on = "pairing.cancelled", emits = [CANCELLED])]
+    /// Cancel the meetings of a conversation with a person who no longer exists.
+    #[action(
+        access = internal, idempotent,
+        on = "application.person_gone", on = "pairing.cancelled", emits = [CANCELLED]
+    )]
     fn on_pairing_cancelled(call: &Call, event: Happened<Ended>) -> Result<(), MeetingError> {
         ends::cancel_without_person(call, &event)
     }

@@ -217,7 +217,7 @@ pub(crate) struct MemberChanged {
 #[input]
 pub(crate) struct Left {}
 
-/// The part of `pairing.cancelled` that is read.
+/// The part of `application.person_gone` and `pairing.cancelled` that is read.
 #[input]
 pub(crate) struct Ended {
     pub(crate) thread_id: Option<String>,

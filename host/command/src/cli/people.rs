@@ -44,6 +44,11 @@ enum Command {
         #[arg(long, required = true)]
         yes: bool,
     },
+    /// End the suspension of a person who has the phone number of somebody suspended and erased
+    LiftSuspension {
+        /// The owner's id: `own_` and a ULID
+        owner_id: String,
+    },
     /// Delete or redact all that is stored about a person, in 7 days: their agents are told and can cancel it
     Erase {
         /// The owner's id: `own_` and a ULID
@@ -76,6 +81,16 @@ impl People {
                     let path = format!("/people/{owner_id}/passkeys");
                     let answer = self.operator.send(Method::DELETE, &path, &[]).await?;
                     line!("{owner_id}: {} passkeys removed", text(&answer, "removed"));
+                }
+                Command::LiftSuspension { owner_id } => {
+                    let path = format!("/people/{owner_id}/kept-suspension");
+                    let answer = self.operator.send(Method::DELETE, &path, &[]).await?;
+                    match answer.get("lifted") == Some(&json!(true)) {
+                        true => line!("{owner_id}: the suspension of the phone number is lifted"),
+                        false => line!(
+                            "{owner_id} has no suspension of the phone number; end one of a report with `portolan run reports reinstate`"
+                        ),
+                    }
                 }
                 Command::Erase { owner_id, now: false, test_mode, .. } => {
                     let test_mode = [("test_mode", test_mode)];

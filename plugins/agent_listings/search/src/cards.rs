@@ -30,7 +30,7 @@ pub const CARDS: Collection<Card> = Collection::new("cards")
     .index("dearest", &["indexed.pay", "indexed.pay_to"])
     .index("category", &["category"])
     .index("org", &["org_id"])
-    .index("rest", &["owner_id", "visibility", "remote", "min_age"])
+    .index("rest", &["owner_id", "visibility", "remote", "min_age", "paused"])
     .text(&["title", "terms", "excerpt"])
     .geo("lat", "lng");
 
@@ -83,6 +83,9 @@ pub struct Card {
     pub compensation: Option<Compensation>,
     pub visibility: Visibility,
     pub min_age: u8,
+    /// Whether the owner takes no contact for now, so that no search finds the listing.
+    #[serde(default)]
+    pub paused: bool,
     pub published_at: u64,
     pub valid_through: u64,
     pub facts: Vec<String>,

@@ -2,6 +2,7 @@
 
 mod deciding;
 mod sending;
+mod talking;
 mod waiting;
 
 use crate::{Applications, credits, documents::*, types::*};
@@ -34,13 +35,18 @@ fn world_hiding(acting: &[&str], hidden: &[&str]) -> World {
 
 /// Returns a world like this one, in which the conversation is as given.
 fn world_talking(acting: &[&str], hidden: &[&str], thread: &Value) -> World {
+    world_of_people(acting, hidden, thread, &[ADA, BEN, CLEO])
+}
+
+/// Returns a world like this one, in which only these people exist.
+fn world_of_people(acting: &[&str], hidden: &[&str], thread: &Value, people: &[&str]) -> World {
     let feed = |name| Collection::<Value>::new(name);
     let target = |name: &str| json!({ "properties": { "name": name } });
     let investors = json!([{ "name": "Nowhere", "lead": true }, { "name": "Fund", "target_id": FUND, "lead": false }]);
     let role = json!({
         "target_id": TARGET, "title": "Robotics engineer", "apply_url": "https://boards.example/1",
     });
-    let person = |owner_id| {
+    let person = |owner_id: &&str| {
         json!({
             "owner_id": owner_id, "display_name": "Somebody", "active": true,
             "contact_policy": "anyone_matching",
@@ -62,7 +68,7 @@ fn world_talking(acting: &[&str], hidden: &[&str], thread: &Value) -> World {
         .answer(SPEAKS_FOR, json!({ "target_ids": [] }))
         .answer(relations::HIDDEN, json!({ "owner_ids": hidden }))
         .answer(relations::ALLOWED, json!({ "allowed": true }))
-        .answer(people::PEOPLE, json!({ "people": [person(ADA), person(BEN), person(CLEO)] }))
+        .answer(people::PEOPLE, json!({ "people": people.iter().map(person).collect::<Vec<_>>() }))
         .answer(pairings::CONTACT, json!({}))
         .answer(credits::QUOTE, json!({ "cost": 1 }))
         .answer(credits::HOLD, json!({ "hold_id": "hold_1" }))

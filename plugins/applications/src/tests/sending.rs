@@ -142,6 +142,23 @@ fn job(fields: Value) -> Value {
 }
 
 #[test]
+fn the_questions_of_a_persons_own_listing_belong_to_that_person() {
+    let question = json!([{ "question": "From when can you work?" }]);
+    for (of, fields, owner_id) in [
+        (json!({ "listing_id": JOB }), json!({}), Some(BEN)),
+        (json!({ "listing_id": JOB }), json!({ "org_id": "org_1" }), None),
+        (json!({ "role_id": ROLE }), json!({}), None),
+    ] {
+        let mut world = world(&[BEN]).answer(listings::PROFILES, job(fields)).owner(BEN);
+        let mut set = of.clone();
+        set["questions"] = question.clone();
+        world.call("set_questions", &set).unwrap();
+        let stored = world.documents(QUESTIONS).remove(0).value;
+        assert_eq!(stored.owner_id.as_deref(), owner_id, "{of}");
+    }
+}
+
+#[test]
 fn an_application_to_a_job_listing_goes_to_its_owner() {
     let input = json!({ "listing_id": JOB, "profile": { "headline": "Engineer" } });
     let mut to_owner = world(&[]).answer(listings::PROFILES, job(json!({})));

@@ -23,7 +23,7 @@ pub(crate) enum Walk {
 
 /// Visits the starts of a rule between `from` and `to` in order, including the first one, even if it
 /// does not match the rule. The end of the rule is not considered here: `visit` breaks at the end.
-/// Each day or period that is looked at takes a step from `steps`.
+/// Each day, period or time that is looked at takes a step from `steps`.
 pub(crate) fn starts(
     rule: &Rule,
     first: DateTime,
@@ -136,6 +136,22 @@ mod tests {
             });
             assert_eq!((walk, found), (Walk::TooLong, 1), "{text}");
         }
+    }
+
+    #[test]
+    fn times_that_positions_leave_out_take_steps() {
+        let hours: Vec<String> = (0..24).map(|hour| hour.to_string()).collect();
+        let text = format!(
+            "FREQ=YEARLY;BYMONTH=1;BYDAY=MO,TU,WE,TH,FR,SA,SU;BYHOUR={};BYMINUTE=0,15,30,45;BYSETPOS=1",
+            hours.join(",")
+        );
+        let first = Date::constant(2026, 1, 1).at(0, 0, 0, 0);
+        let mut steps = ENOUGH;
+        let range = (first, Date::constant(2026, 12, 31).at(0, 0, 0, 0));
+        starts(&Rule::parse(&text).unwrap(), first, range, &mut steps, |_start| {
+            ControlFlow::Continue(())
+        });
+        assert!(ENOUGH - steps >= 31 * 96, "{} steps", ENOUGH - steps);
     }
 
     /// `rules.json` says what `python-dateutil` finds for rules of all kinds, see

@@ -72,9 +72,9 @@ impl<'a> Periods<'a> {
     }
 
     /// Adds the times of the period that begins with this, in order, and returns how many steps
-    /// that took.
+    /// that took: one for each day and for each time, also for those that the positions of the rule leave out.
     pub(super) fn fill(&self, start: DateTime, found: &mut Vec<DateTime>) -> u32 {
-        let mut steps = 1;
+        let mut steps: u32 = 1;
         match self.rule.frequency {
             Frequency::Secondly | Frequency::Minutely | Frequency::Hourly => {
                 if self.filter.has(start.date()) {
@@ -98,6 +98,7 @@ impl<'a> Periods<'a> {
                 }
             }
         }
+        steps = steps.saturating_add(u32::try_from(found.len()).unwrap_or(u32::MAX));
         self.select(found);
         steps
     }
@@ -122,8 +123,10 @@ impl<'a> Periods<'a> {
         let mut place = 0;
         found.retain(|_at| {
             place += 1;
-            let both = [place, place - length - 1];
-            positions.iter().any(|position| both.contains(&i64::from(*position)))
+            let has = |place: i64| {
+                positions.binary_search_by_key(&place, |position| i64::from(*position)).is_ok()
+            };
+            has(place) || has(place - length - 1)
         });
     }
 

@@ -3,7 +3,7 @@
 use crate::{
     ics::times::Time,
     ics::types::*,
-    limits::{MOST_A_DAY_IN_FILE, MOST_BLOCKS, MOST_REPORTED, MOST_STEPS},
+    limits::{MOST_A_DAY_OF_PERSON, MOST_BLOCKS, MOST_REPORTED, MOST_STEPS},
     refusals::*,
     series::*,
 };
@@ -48,13 +48,13 @@ pub(crate) struct Entries {
     pub(crate) changed: Vec<Changed>,
     /// The steps that are left for the rules of the file.
     pub(crate) steps: u32,
-    /// The most occurrences that the rules so far have on one day.
+    /// The most occurrences that the rules so far have on one day, with those that stay in the calendar.
     pub(crate) a_day: u32,
     now: i64,
 }
 
 impl Entries {
-    pub(crate) fn new(now: i64) -> Self {
+    pub(crate) fn new(now: i64, a_day: u32) -> Self {
         Self {
             entries: BTreeMap::new(),
             uids: BTreeSet::new(),
@@ -64,7 +64,7 @@ impl Entries {
             unsupported: Vec::new(),
             changed: Vec::new(),
             steps: MOST_STEPS,
-            a_day: 0,
+            a_day,
             now,
         }
     }
@@ -93,10 +93,15 @@ impl Entries {
         self.uids.insert(uid);
     }
 
-    /// Whether the rules of the file stay within its limit with so many more occurrences a day.
+    /// Counts so many more occurrences a day, if the rules of the person stay within their limit with them; returns
+    /// whether they do.
     pub(crate) fn has_room(&mut self, a_day: u32) -> bool {
-        self.a_day = self.a_day.saturating_add(a_day);
-        self.a_day <= MOST_A_DAY_IN_FILE
+        let sum = self.a_day.saturating_add(a_day);
+        let has_room = sum <= MOST_A_DAY_OF_PERSON;
+        if has_room {
+            self.a_day = sum;
+        }
+        has_room
     }
 
     /// Keeps an entry, unless it is past and nothing can follow it.

@@ -7,7 +7,7 @@ use crate::{
     ics::definitions::Definition,
     ics::entries::{Entry, Key},
     ics::lines::{self, Line, unescaped},
-    ics::reader::{Reader, uid},
+    ics::reader::{Reader, freebusy_uid, identity, uid},
     ics::times::FileZones,
     ics::types::*,
     limits::MOST_ZONES,
@@ -25,21 +25,30 @@ pub(crate) fn import(call: &Call, input: ImportIcs) -> Result<Imported> {
     let own = own_uids(owner_id, &components)?;
     let now = busy::now(call);
     let zones = zones(&calendar, &components, home(owner_id)?, now);
-    let found = Reader { zones, now, own: &own }.read(&components)?;
+    let change = Change::of(owner_id)?;
+    let stored = blocks::all(owner_id)?;
+    let named = named_uids(&components);
+    let (replaceable, kept): (Vec<_>, Vec<_>) = stored.into_iter().partition(|stored| {
+        let uid = stored.value.uid.as_ref();
+        stored.value.source == Source::Imported
+            && (input.replace_all || uid.is_some_and(|uid| named.contains(uid)))
+    });
+    let reader = Reader { zones, now, own: &own, a_day: blocks::a_day(&kept) };
+    let found = reader.read(&components)?;
     let mut answer = Imported {
         skipped: found.skipped,
         unsupported_count: found.unsupported_count,
         unsupported: found.unsupported,
         ..Imported::default()
     };
-    let change = Change::of(owner_id)?;
-    let mut before = BTreeMap::new();
-    for stored in blocks::imported(owner_id)? {
+    let (mut before, mut a_day) = (BTreeMap::new(), found.a_day);
+    for stored in replaceable {
         let key: Key =
             (stored.value.uid.clone().unwrap_or_default(), stored.value.recurrence_id.clone());
         let is_known = found.uids.contains(&key.0) || found.faulty.contains(&key.0);
-        if input.replace_all || is_known {
-            before.insert(key, stored);
+        match input.replace_all || is_known {
+            true => drop(before.insert(key, stored)),
+            false => a_day = a_day.saturating_add(stored.value.most_a_day()),
         }
     }
     for (key, entry) in found.entries {
@@ -58,8 +67,10 @@ pub(crate) fn import(call: &Call, input: ImportIcs) -> Result<Imported> {
         }
     }
     // What was imported before stays if its event could not be read now.
-    let gone = before.into_iter().filter(|((uid, _), _)| !found.faulty.contains(uid));
-    for (_key, gone) in gone {
+    let (faulty, gone): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        before.into_iter().partition(|((uid, _), _)| found.faulty.contains(uid));
+    blocks::ensure_few_a_day(a_day.saturating_add(blocks::a_day(faulty.values())))?;
+    for gone in gone.into_values() {
         BLOCKS.delete(&gone.id, Expect::Revision(gone.revision))?;
         answer.removed += 1;
     }
@@ -83,6 +94,16 @@ fn own_uids(owner_id: &str, components: &[Component]) -> Result<BTreeSet<String>
         }
     }
     Ok(own)
+}
+
+/// Returns the UIDs of what the file contains, with those that are made.
+fn named_uids(components: &[Component]) -> BTreeSet<String> {
+    let named = components.iter().filter_map(|component| match component.kind.as_str() {
+        "VEVENT" => identity(component).ok(),
+        "VFREEBUSY" => freebusy_uid(component).ok(),
+        _ => None,
+    });
+    named.collect()
 }
 
 fn is_id(text: &str) -> bool {

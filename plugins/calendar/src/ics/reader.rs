@@ -27,12 +27,14 @@ pub(crate) struct Reader<'a> {
     pub(crate) now: i64,
     /// The UIDs of events that were exported from this calendar and are still in it.
     pub(crate) own: &'a BTreeSet<String>,
+    /// The most occurrences on one day by the rules in the calendar that the file does not replace.
+    pub(crate) a_day: u32,
 }
 
 impl Reader<'_> {
     /// Reads all components. One with an error is left out.
     pub(crate) fn read(mut self, components: &[Component]) -> Result<Entries> {
-        let mut found = Entries::new(self.now);
+        let mut found = Entries::new(self.now, self.a_day);
         for component in components {
             let outcome = match component.kind.as_str() {
                 "VEVENT" => self.event(component, &mut found),
@@ -55,7 +57,7 @@ impl Reader<'_> {
     }
 
     fn event(&mut self, event: &Component, found: &mut Entries) -> Result<()> {
-        let uid = uid(event)?.unwrap_or_else(|| made_uid(event));
+        let uid = identity(event)?;
         if self.own.contains(&uid) {
             found.skipped.own += 1;
             return Ok(());
@@ -194,7 +196,7 @@ impl Reader<'_> {
     }
 
     fn freebusy(&mut self, busy: &Component, found: &mut Entries) -> Result<()> {
-        let uid = uid(busy)?.unwrap_or_else(|| "freebusy".to_owned());
+        let uid = freebusy_uid(busy)?;
         let mut kept = Vec::new();
         for line in busy.all("FREEBUSY") {
             let kind = line.sound()?.parameter("FBTYPE").unwrap_or("BUSY").to_ascii_uppercase();
@@ -276,7 +278,7 @@ fn shorten<T>(times: &mut Vec<T>, event: &Component, name: &str, found: &mut Ent
 fn recurring(once: Series, line: &Line, found: &mut Entries) -> Result<Series> {
     let rule = rule(line.sound()?)?;
     if !found.has_room(rule.most_a_day()) {
-        return Err(line.wrong("rrule", "fewer occurrences a day in one file"));
+        return Err(line.wrong("rrule", "fewer occurrences a day by all rules of the calendar"));
     }
     let allowed = found.steps.min(MOST_RULE_STEPS);
     let mut left = allowed;
@@ -325,6 +327,16 @@ pub(crate) fn uid(component: &Component) -> Result<Option<String>> {
         true => Err(line.wrong("uid", "a UID of at most 400 bytes")),
         false => Ok(Some(uid).filter(|uid| !uid.is_empty())),
     }
+}
+
+/// Returns the UID of an event, or the one that is made for it.
+pub(crate) fn identity(event: &Component) -> Result<String> {
+    Ok(uid(event)?.unwrap_or_else(|| made_uid(event)))
+}
+
+/// Returns the UID of busy times, or the one of all busy times without one.
+pub(crate) fn freebusy_uid(busy: &Component) -> Result<String> {
+    Ok(uid(busy)?.unwrap_or_else(|| "freebusy".to_owned()))
 }
 
 /// Makes the UID of an event that has none, from what distinguishes events, so that the next import

@@ -229,3 +229,69 @@ fn an_occurrence_that_is_changed_and_excluded_is_none() {
         ["2026-11-02T09:00 60", "2026-11-04T09:00 60"]
     );
 }
+
+#[test]
+fn the_export_of_files_of_other_programs_changes_nothing() {
+    let part = |kind: &str, from: &str, to: &str, rule: &str| {
+        format!(
+            "BEGIN:{kind}\r\nDTSTART:16010101T020000\r\nTZOFFSETFROM:{from}\r\nTZOFFSETTO:{to}\r\n\
+                RRULE:FREQ=YEARLY;{rule}\r\nEND:{kind}\r\n"
+        )
+    };
+    let zone = format!(
+        "BEGIN:VTIMEZONE\r\nTZID:(UTC-05:00) Eastern Time\r\n{}{}END:VTIMEZONE",
+        part("STANDARD", "-0400", "-0500", "BYDAY=1SU;BYMONTH=11"),
+        part("DAYLIGHT", "-0500", "-0400", "BYDAY=2SU;BYMONTH=3"),
+    );
+    let payday = "UID:payday\nDTSTART;TZID=\"(UTC-05:00) Eastern Time\":20200131T090000\n\
+        DURATION:PT1H\nRRULE:FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1";
+    let yearly = event(
+        "UID:yearly\nDTSTART;VALUE=DATE:20200104\nRRULE:FREQ=YEARLY;BYMONTH=1,7;BYMONTHDAY=4\n\
+            SUMMARY:Yearly",
+    );
+    let more = event(
+        "UID:more\nDTSTART:20990105T090000Z\nDTEND:20990105T100000Z\n\
+            RDATE;VALUE=PERIOD:20990106T090000Z/PT3H\nSUMMARY:More",
+    );
+    let later = event("UID:b\nDTSTART:20990112T090000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=4");
+    let change = event(
+        "UID:b\nRECURRENCE-ID;RANGE=THISANDFUTURE:20990114T090000Z\n\
+            DTSTART:20990114T110000Z\nDURATION:PT1H",
+    );
+    imported(&[&zone, &event(payday), &yearly, &more, &later, &change]);
+}
+
+/// Returns events whose rules have 96 occurrences on each day.
+fn frequent(names: &str) -> Vec<String> {
+    let lines = |name: char| {
+        let rule = "FREQ=MINUTELY;INTERVAL=15";
+        event(&format!("UID:{name}\nDTSTART:20261102T090000Z\nDURATION:PT5M\nRRULE:{rule}"))
+    };
+    names.chars().map(lines).collect()
+}
+
+fn import(world: &mut World, events: &[String], replace_all: bool) -> Result<Value, Refusal> {
+    let events: Vec<&str> = events.iter().map(String::as_str).collect();
+    let mut input = file(&events);
+    input["replace_all"] = json!(replace_all);
+    world.call("import_ics", &input)
+}
+
+#[test]
+fn the_occurrences_of_a_day_are_limited_for_a_person_and_not_for_a_file() {
+    let mut world = world();
+    let first = import(&mut world, &frequent("abcdefghij"), false).unwrap();
+    assert_eq!(counts(&first), [10, 0, 0, 0]);
+    // A second file adds to the first one, and is left out where the day is full.
+    let second = import(&mut world, &frequent("k"), false).unwrap();
+    assert_eq!((counts(&second), &second["skipped"]["faulty"]), ([0; 4], &json!(1)));
+    // What a file replaces does not count twice.
+    let again = import(&mut world, &frequent("abcdefghij"), false).unwrap();
+    assert_eq!(counts(&again), [0, 0, 10, 0], "{again:#}");
+    let other = import(&mut world, &frequent("klmnopqrst"), true).unwrap();
+    assert_eq!(counts(&other), [10, 0, 0, 10], "{other:#}");
+    // What stays because of an error counts.
+    let faulty = event("UID:k\nDTSTART:tomorrow");
+    let with_faulty = [frequent("u"), vec![faulty]].concat();
+    assert_eq!(import(&mut world, &with_faulty, false).unwrap_err().code, "daily_limit_reached");
+}

@@ -115,6 +115,24 @@ fn the_operator_schedules_the_erasure_of_somebody_who_exists() {
 }
 
 #[test]
+fn the_operator_schedules_an_erasure_only_in_the_mode_of_the_person() {
+    let input = json!({ "owner_id": BO });
+    for (is_of_test_mode, expected) in [(true, "owner_in_test_mode"), (false, "owner_in_live_mode")]
+    {
+        let bo = json!({
+            "owner_id": BO, "test_mode": is_of_test_mode, "active": true,
+            "contact_policy": "anyone_matching",
+        });
+        let system = || world().system().answer(people::PEOPLE, json!({ "people": [bo.clone()] }));
+        let (live, test) = (system(), system().test_mode());
+        let (mut wrong, mut right) = if is_of_test_mode { (live, test) } else { (test, live) };
+        assert_eq!(wrong.call("schedule_erasure", &input).unwrap_err().code, expected);
+        assert!(wrong.timers().is_empty() && wrong.events().is_empty());
+        assert_eq!(right.call("schedule_erasure", &input).unwrap()["state"], "scheduled");
+    }
+}
+
+#[test]
 fn a_missing_message_stops_nothing() {
     let refused = Refusal::common(ErrorCode::DependencyUnavailable, "No messages today.");
     let world = test::world().of::<DataRights>().at(NOW).owner(ADA);
