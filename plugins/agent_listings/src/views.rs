@@ -28,7 +28,8 @@ pub(crate) struct View {
     attributes: Map<String, Value>,
     /// Values that were read from its text and that no attribute states, with its `stances` towards
     /// topics. In matching they count half, and a clear contradiction prevents a match: state a
-    /// value as an attribute to be sure. Only for people who may change the listing.
+    /// value as an attribute to be sure. `to_check` has the sentences that ask for or exclude something
+    /// and from which nothing was read: the other side gets them to check. Only for people who may change the listing.
     said: Option<Map<String, Value>>,
     criteria: Criteria,
     #[nullable]

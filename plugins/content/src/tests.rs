@@ -11,7 +11,7 @@ const PUBLISHED: &[(&str, u32, &str)] = &[
     ("claiming", 3, "efb5893279e105b0"),
     ("searching", 5, "41341e080bcaa17a"),
     ("publishing-a-listing", 4, "36c3f8f60df14cea"),
-    ("matching", 3, "1a0407e017a37f90"),
+    ("matching", 4, "6ee768a9f1f3a820"),
     ("proposing-and-replying", 4, "8e7dcd21598aa28a"),
     ("meetings-and-calendar", 4, "4c4d226598f008ec"),
     ("credits", 4, "dce1dc0980683d2b"),

@@ -7,6 +7,7 @@ mod said;
 mod schemas;
 mod topics;
 mod vocabulary;
+mod wishes;
 #[path = "../../people_kit/src/words.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the tables need only the stems")]
 mod words;
@@ -34,6 +35,7 @@ fn main() -> Result<()> {
         said::table(read("said")?, &attributes)?,
         prices::tables(&read("prices")?, &attributes)?,
         topics::tables(read("topics")?, &attributes)?,
+        wishes::table(&read("wishes")?)?,
         vocabulary::table(read("words")?, &roots)?,
     ];
     let out = env::var("OUT_DIR").context("OUT_DIR is set by cargo")?;

@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, fmt::Write};
 
 /// Words by language; those of one language are separated by spaces, and `_` joins the words of a
 /// phrase.
-type Words = BTreeMap<String, String>;
+pub(crate) type Words = BTreeMap<String, String>;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -194,7 +194,7 @@ fn cues(cues: &Cues) -> Result<String> {
 }
 
 /// Returns each word or phrase as a pattern, as Rust source.
-fn patterns(words: &Words) -> Result<Vec<String>> {
+pub(crate) fn patterns(words: &Words) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for (language, words) in words {
         ensure!(

@@ -7,7 +7,7 @@ use crate::{
     tables::{SAID, Said, category},
     tokens::{Token, tokens},
 };
-use people_kit::words;
+use people_kit::words::{self, Language};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
@@ -73,9 +73,19 @@ fn yearly(currency: Option<&str>) -> f64 {
 /// Returns the values that a text says about a listing of this category. The name of a month that
 /// is over this year means that month of the next year; `today` is an RFC 3339 date.
 pub fn extract_values(code: &str, text: &str, today: &str) -> Map<String, Value> {
+    values_in(code, text, words::language(text), today)
+}
+
+/// Returns the values that a text, or a part of it, says; `language` is that of the whole text.
+pub(crate) fn values_in(
+    code: &str,
+    text: &str,
+    language: Language,
+    today: &str,
+) -> Map<String, Value> {
     let mut values = Map::new();
     let Some(category) = category(code) else { return values };
-    let split = Text::new(text);
+    let split = Text::new(text, language);
     let price = prices::price(category.kind, &split.tokens, period, yearly);
     if let Some(price) = &price {
         // A price with its extra costs, which has `min` and `max`, replaces what a phrase says of
@@ -101,7 +111,7 @@ pub fn extract_values(code: &str, text: &str, today: &str) -> Map<String, Value>
     }
     if let Some(Value::Array(spoken)) = values.get_mut("languages") {
         // A person who writes in a language speaks it too.
-        let written = Value::from(words::language(text).tag());
+        let written = Value::from(language.tag());
         if !spoken.contains(&written) {
             spoken.push(written);
         }
@@ -115,7 +125,7 @@ pub fn extract_values(code: &str, text: &str, today: &str) -> Map<String, Value>
             values.insert("language_levels".into(), levels.into());
         }
     }
-    let stances = stances(category.kind, text);
+    let stances = stances(category.kind, text, language);
     if !stances.is_empty() {
         values.insert(STANCES.into(), stances.into());
     }
@@ -133,8 +143,8 @@ struct Text {
 }
 
 impl Text {
-    fn new(text: &str) -> Self {
-        let tokens = tokens(text);
+    fn new(text: &str, language: Language) -> Self {
+        let tokens = tokens(text, language);
         Self {
             words: tokens.iter().map(|token| token.word.clone()).collect(),
             whole: words::folded(text).split_whitespace().collect(),

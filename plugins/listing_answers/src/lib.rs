@@ -17,6 +17,7 @@ mod tables;
 mod tags;
 mod tokens;
 mod topics;
+mod wishes;
 
 pub use compare::{are_equal, days, distance_km};
 pub use concepts::{gist, similarity};
@@ -26,3 +27,4 @@ pub use lines::{Line, Lines, lines, required_facts, value_of};
 pub use rounding::round_values;
 pub use search::{concept_names, expand_query, index_words, languages};
 pub use tables::{Category, category};
+pub use wishes::{TO_CHECK, add_wishes};

@@ -61,9 +61,10 @@ struct CueMatch {
     length: usize,
 }
 
-/// Returns the stances that a text of a listing of this kind takes, by topic.
-pub(crate) fn stances(kind: &str, text: &str) -> Map<String, Value> {
-    let text = Text::new(text);
+/// Returns the stances that a text of a listing of this kind takes, by topic. The language decides
+/// which words are looked for.
+pub(crate) fn stances(kind: &str, text: &str, language: Language) -> Map<String, Value> {
+    let text = Text::new(text, language);
     let cues = apply_negations(text.cues(CUES), &text.words);
     let topics = TOPICS.iter().filter(|topic| topic.kinds.contains(&kind));
     topics
@@ -75,7 +76,7 @@ pub(crate) fn stances(kind: &str, text: &str) -> Map<String, Value> {
 }
 
 /// A text, split into words so that patterns can be looked up in it.
-struct Text {
+pub(crate) struct Text {
     words: Vec<Word>,
     /// The distinct words, which exclude most patterns quickly.
     distinct: BTreeSet<String>,
@@ -83,16 +84,22 @@ struct Text {
 }
 
 impl Text {
-    fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str, language: Language) -> Self {
         let words = clauses::words_of(text);
         let distinct = words.iter().map(|word| word.text.clone()).collect();
-        Self { words, distinct, language: words::language(text) }
+        Self { words, distinct, language }
     }
 
     /// Whether a pattern can be in the text.
-    fn can_contain(&self, pattern: &Pattern) -> bool {
+    pub(crate) fn can_contain(&self, pattern: &Pattern) -> bool {
         let occurs = |word: &str| word.contains('*') || self.distinct.contains(word);
         applies(pattern.language, self.language) && pattern.words.iter().all(|word| occurs(word))
+    }
+
+    /// Whether a pattern is in the text.
+    pub(crate) fn contains(&self, pattern: &Pattern) -> bool {
+        let is_at = |at: usize| clauses::matches(pattern.words, &self.words, at).is_some();
+        self.can_contain(pattern) && (0..self.words.len()).any(is_at)
     }
 
     /// Returns the cues of the text; of those that begin at the same word, the longest.
@@ -290,7 +297,10 @@ mod tests {
     use super::*;
 
     fn stance(kind: &str, text: &str, topic: &str) -> Option<String> {
-        stances(kind, text).get(topic).and_then(Value::as_str).map(str::to_owned)
+        stances(kind, text, words::language(text))
+            .get(topic)
+            .and_then(Value::as_str)
+            .map(str::to_owned)
     }
 
     #[test]

@@ -129,6 +129,14 @@ pub(crate) enum Cue {
     Past,
 }
 
+/// How clearly a word or phrase shows that its sentence asks for something or excludes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Strength {
+    Weak,
+    Clear,
+    Strong,
+}
+
 /// A word or phrase of a language; of any language if `language` is empty.
 pub(crate) struct Pattern {
     pub(crate) language: &'static str,

@@ -60,8 +60,7 @@ impl Token {
 const LONGEST_NUMBER: usize = 7;
 
 /// Splits a text into words, numbers and amounts.
-pub(crate) fn tokens(text: &str) -> Vec<Token> {
-    let language = words::language(text);
+pub(crate) fn tokens(text: &str, language: Language) -> Vec<Token> {
     let letters: Vec<char> = with_figures(text).chars().collect();
     let mut tokens: Vec<Token> = Vec::new();
     let mut at = 0;
@@ -239,7 +238,7 @@ mod tests {
             ("€ 12,50", 12.5, "EUR"),
             ("$1.5M", 1_500_000.0, "USD"),
         ] {
-            let tokens = tokens(text);
+            let tokens = tokens(text, words::language(text));
             assert_eq!(tokens.len(), 1, "{text}: {tokens:?}");
             let found = tokens.first().unwrap();
             assert_eq!((found.number, found.currency), (Some(number), Some(currency)), "{text}");

@@ -47,9 +47,11 @@ pub(crate) fn listing(
         return Err(TaxonomyError::AttributesInvalid { code, side, errors });
     }
     let attributes = validate::normal(attributes);
-    let said = listing_answers::extract_values(node.code, &text, today);
+    let mut said = listing_answers::extract_values(node.code, &text, today);
     let keys = keys::of(&attributes, &said, &criteria::about(node));
     let words = listing_answers::index_words(&text, [&attributes, &said]);
+    // After the words, because searches read only the beginning of a description.
+    listing_answers::add_wishes(&mut said, node.code, &text, today);
     let synonyms = taxonomy::lineage(node).flat_map(|node| owned(node.synonyms));
     Ok(Checked {
         category: Category {

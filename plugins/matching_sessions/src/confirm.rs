@@ -195,10 +195,14 @@ pub(crate) fn result(call: &Call, input: &SessionId) -> Result<Answer<ResultView
 }
 
 fn shown(call: &Call, session: &Stored<Session>) -> Result<Answer<ResultView>> {
+    let mine = match partners(session).is_empty() {
+        true => None,
+        false => listings::profile(&session.value.listing_id)?,
+    };
     let view = |partner: &Partner| {
         let id = candidate_id(&partner.session_id);
         let view = visible(call, &session.value, partner)?.map(|shown| {
-            let view = CandidateView::of_round(id, &session.id, shown, &partner.fit);
+            let view = CandidateView::of_round(id, &session.id, shown, mine.as_ref(), &partner.fit);
             view.with_answer(partner.state, partner.pairing_id.clone())
         });
         Ok(PartnerView { partner: view, rank_achieved: partner.rank })

@@ -18,9 +18,13 @@ pub(crate) fn list(call: &Call, input: Candidates) -> Result<Items<CandidateView
     let page = CANDIDATES.find(query.page(input.page))?;
     let shown = shown(call, &session, page.hits.iter().map(|hit| &hit.document.value))?;
     let open = SEARCHING.contains(&session.value.state);
+    let mine = match page.hits.is_empty() {
+        true => None,
+        false => listings::profile(&session.value.listing_id)?,
+    };
     Ok(Items::of(page, |candidate| {
         let listing = shown.get(&candidate.value.listing_id).cloned();
-        CandidateView::of(&candidate, open, listing)
+        CandidateView::of(&candidate, open, listing, mine.as_ref())
     }))
 }
 
@@ -68,7 +72,7 @@ pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<CandidateView>
     };
     batch::advance(call, &mut session, &mine)?;
     session::save(call, &mut session)?;
-    let mut view = CandidateView::of(&candidate, true, Some(other));
+    let mut view = CandidateView::of(&candidate, true, Some(other), Some(&mine));
     let next = match opened {
         Some(opened) => {
             let next = messages(&opened);

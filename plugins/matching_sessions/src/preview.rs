@@ -1,6 +1,6 @@
 //! Previews of the listings that would fit, without their owners. Nothing is stored.
 
-use crate::{compare::distance_km, pool::CandidateSearch, session, types::*, views::*};
+use crate::{compare::distance_km, pool::CandidateSearch, session, types::*, views::*, wishes};
 use people_kit::listings::{self, Profile, Visibility};
 use people_kit::taxonomy::{self, CheckInput};
 use people_kit::{people, relations};
@@ -33,7 +33,8 @@ pub(crate) fn preview(call: &Call, input: Preview) -> Result<Answer<PreviewList>
         false => Next::action("agent_listings", "list_mine"),
         true => Next::action(CAPABILITY, "create").field("listing_id", mine.listing_id.as_str()),
     };
-    Ok(Answer::new(PreviewList { items: items.collect() }).next(next))
+    let list = PreviewList { items: items.collect(), to_check: wishes::of_mine(&mine) };
+    Ok(Answer::new(list).next(next))
 }
 
 /// Refuses somebody who has not reached a minimum age for certain.

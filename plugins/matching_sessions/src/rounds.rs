@@ -105,9 +105,11 @@ pub(crate) fn candidates(call: &Call, session: &Stored<Session>) -> Result<Items
     let round_id = session.value.round_id.as_deref().unwrap_or_default();
     let room = Room::new(call, participants(round_id)?)?;
     let fits = room.fits(session)?.into_iter();
+    let mine = room.profile(session);
     let items = fits.filter_map(|(_, other, fit)| {
         let shown = room.profile(other)?.clone();
-        Some(CandidateView::of_round(candidate_id(&other.id), &session.id, shown, &fit))
+        let id = candidate_id(&other.id);
+        Some(CandidateView::of_round(id, &session.id, shown, mine, &fit))
     });
     Ok(Items { items: items.collect(), next_cursor: None })
 }

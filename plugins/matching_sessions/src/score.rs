@@ -4,7 +4,8 @@
 //! directions; the criteria of a listing are further rules. The score of one side is the weighted
 //! mean of its lines: how well the other meets what it asks for, what the texts have in common, and
 //! how new the other is. A line whose value is unknown does not count. The common score is the
-//! harmonic mean of the two (RECON, Pizzato et al. 2010): it is low if one of the two is.
+//! harmonic mean of the two (RECON, Pizzato et al. 2010): it is low if one of the two is. The score
+//! follows from the lines and nothing else: sentences to check (`wishes`) have no weight.
 
 use crate::compare::met;
 use listing_answers::{Line, Lines, lines, similarity};

@@ -1,5 +1,6 @@
 //! Outputs.
 
+use crate::wishes::{self, ToCheck};
 use crate::{documents::*, score::*, states::*, types::*};
 use people_kit::listings::{Card, Profile, Visibility};
 use people_kit::taxonomy::Criteria;
@@ -200,6 +201,10 @@ pub(crate) struct CandidateView {
     listing_card: Option<Shown>,
     #[serde(flatten)]
     scores: Scores,
+    /// Sentences of both listings that ask for or exclude something and that no rule has compared, at
+    /// most three of each listing, those that ask most clearly first. Compare them yourself: pass on
+    /// the candidate, or ask. They do not count in the scores, which follow from the lines alone.
+    to_check: Vec<ToCheck>,
     /// Whether both are interested.
     mutual: bool,
     pub(crate) pairing_id: Option<String>,
@@ -208,7 +213,12 @@ pub(crate) struct CandidateView {
 
 impl CandidateView {
     /// Makes the view. `shown` is the listing, if it may still be shown.
-    pub(crate) fn of(candidate: &Stored<Candidate>, open: bool, shown: Option<Profile>) -> Self {
+    pub(crate) fn of(
+        candidate: &Stored<Candidate>,
+        open: bool,
+        shown: Option<Profile>,
+        mine: Option<&Profile>,
+    ) -> Self {
         let value = &candidate.value;
         let decided = value.state == Candidacy::Mutual;
         let state = if shown.is_some() || decided { value.state } else { Candidacy::Unavailable };
@@ -220,6 +230,7 @@ impl CandidateView {
             state,
             version: candidate.revision,
             allowed_actions: allowed.into_iter().filter(|action| *action == "decide").collect(),
+            to_check: to_check(mine, shown.as_ref()),
             listing_card: shown.map(Shown::from),
             scores: Scores::of(&value.fit, values),
             mutual: decided,
@@ -229,13 +240,20 @@ impl CandidateView {
     }
 
     /// Makes the view of a possible partner in a round, before any decision.
-    pub(crate) fn of_round(id: String, session_id: &str, shown: Profile, fit: &Fit) -> Self {
+    pub(crate) fn of_round(
+        id: String,
+        session_id: &str,
+        shown: Profile,
+        mine: Option<&Profile>,
+        fit: &Fit,
+    ) -> Self {
         Self {
             candidate_id: id,
             session_id: session_id.to_owned(),
             state: Candidacy::New,
             version: 0,
             allowed_actions: Vec::new(),
+            to_check: to_check(mine, Some(&shown)),
             listing_card: Some(shown.into()),
             scores: Scores::of(fit, Values::All),
             mutual: false,
@@ -248,6 +266,13 @@ impl CandidateView {
     pub(crate) fn with_answer(self, state: Candidacy, pairing_id: Option<String>) -> Self {
         Self { state, mutual: state == Candidacy::Mutual, pairing_id, ..self }
     }
+}
+
+/// Returns the sentences to check of the two listings; none if the other one may not be shown.
+fn to_check(mine: Option<&Profile>, theirs: Option<&Profile>) -> Vec<ToCheck> {
+    let Some(theirs) = theirs else { return Vec::new() };
+    let own = mine.map(wishes::of_mine).unwrap_or_default();
+    own.into_iter().chain(wishes::of_theirs(theirs)).collect()
 }
 
 /// A listing that would fit, without its owner.
@@ -278,6 +303,10 @@ impl PreviewItem {
 pub(crate) struct PreviewList {
     /// The listings, best first.
     pub(crate) items: Vec<PreviewItem>,
+    /// Sentences of your listing that ask for or exclude something and that no rule compares, at most
+    /// three. State such a wish as an attribute or a criterion if there is one. Those of the other
+    /// listings are shown with the candidates of a session, because a preview shows no texts.
+    pub(crate) to_check: Vec<ToCheck>,
 }
 
 #[output]

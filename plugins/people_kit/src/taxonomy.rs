@@ -101,7 +101,8 @@ pub struct CheckInput {
 pub struct Checked {
     /// The attributes, without empty lists and repeated elements.
     pub attributes: Map<String, Value>,
-    /// Values that the text says and the attributes do not state.
+    /// Values that the text says and the attributes do not state and, as `to_check`, sentences from
+    /// which no value was read.
     #[serde(default)]
     pub said: Map<String, Value>,
     /// The distinct words of the text, with one word for synonyms.

@@ -43,6 +43,19 @@ fn what_the_text_says_has_facts_where_no_attribute_does() {
     assert!(checked.gist.contains(&"#cat".into()), "{:?}", checked.gist);
 }
 
+#[test]
+fn sentences_from_which_nothing_is_read_are_kept_and_not_searched() {
+    let input = json!({
+        "code": "home.let.apartment", "side": "offer",
+        "attributes": { "bedrooms": 1, "available_from": "2027-01-01" },
+        "text": "Two bedrooms, cats welcome. Only for zitherists.",
+    });
+    let input: CheckInput = serde_json::from_value(input).unwrap();
+    let checked = listing(node("home.let.apartment").unwrap(), input, TODAY).unwrap();
+    assert_eq!(checked.said["to_check"], json!(["Only for zitherists."]));
+    assert!(!checked.words.contains("zitherists"), "{}", checked.words);
+}
+
 fn places(refusal: &Refusal) -> Vec<String> {
     let errors = refusal.conflict.as_ref().unwrap()["errors"].as_array().unwrap();
     errors.iter().map(|error| error["pointer"].as_str().unwrap().to_owned()).collect()
