@@ -99,6 +99,10 @@ mod cases {
     mod metrics;
     mod migration;
     mod modes;
+    mod month;
+    mod month_checks;
+    mod month_scenes;
+    mod month_world;
     mod oauth;
     mod oauth_tokens;
     mod onboarding;
@@ -120,10 +124,13 @@ mod cases {
     mod people;
     mod personal;
     mod personal_canaries;
+    mod personal_canaries_planting;
     mod personal_hidden;
     pub mod plugins;
     mod preferences;
     mod process;
+    mod promises;
+    mod promises_kept;
     mod proxies;
     mod publishers;
     mod publishing;

@@ -3,14 +3,15 @@
 use crate::{
     cases::{personal::export as export_by_operator, reports::host, reports::operate_ok},
     harness::{
-        Host, Reply, conversations::wait_until, inbox::Reader, relationships::OWNERS, time::DAY,
+        Agent, Host, Reply, conversations::wait_until, inbox::Reader, relationships::OWNERS,
+        time::DAY,
     },
 };
 use portolan_vocabulary::Digest;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-const RIGHTS: &str = "data_rights";
+pub const RIGHTS: &str = "data_rights";
 /// The number of test mode with which every agent is claimed for the same person.
 const NUMBER: &str = "+14155550115";
 /// The words that Ada leaves with several capabilities.
@@ -69,22 +70,28 @@ impl<'a> Ada<'a> {
         self.first.agent.host.wait_until_settled().await;
         let status = self.call_ok("status", json!({})).await["export"].clone();
         assert_eq!((&status["state"], &status["export_id"]), (&json!("ready"), &export_id));
-        let mut files: BTreeMap<String, String> = BTreeMap::new();
-        let mut part = json!(1);
-        while !part.is_null() {
-            let input = json!({ "export_id": export_id, "part": part, "limit": 3 });
-            let parts = self.call_ok("download", input).await;
-            for item in parts["items"].as_array().unwrap() {
-                let text = item["text"].as_str().unwrap();
-                assert_eq!(item["sha256"], Digest::of(text.as_bytes()).hex());
-                let file = files.entry(item["file"].as_str().unwrap().to_owned()).or_default();
-                assert_eq!(item["offset"], file.len());
-                file.push_str(text);
-            }
-            part = parts["next_part"].clone();
-        }
-        files
+        download(&self.first.agent, &export_id).await
     }
+}
+
+/// Downloads the files of an archive that is ready.
+pub async fn download(agent: &Agent<'_>, export_id: &Value) -> BTreeMap<String, String> {
+    let mut files: BTreeMap<String, String> = BTreeMap::new();
+    let mut part = json!(1);
+    while !part.is_null() {
+        let input =
+            json!({ "action": "download", "export_id": export_id, "part": part, "limit": 3 });
+        let parts = agent.result(RIGHTS, input).await;
+        for item in parts["items"].as_array().unwrap() {
+            let text = item["text"].as_str().unwrap();
+            assert_eq!(item["sha256"], Digest::of(text.as_bytes()).hex());
+            let file = files.entry(item["file"].as_str().unwrap().to_owned()).or_default();
+            assert_eq!(item["offset"], file.len());
+            file.push_str(text);
+        }
+        part = parts["next_part"].clone();
+    }
+    files
 }
 
 /// Returns the types of the events of an agent that are about exports and erasures, in their order.

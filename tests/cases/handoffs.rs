@@ -49,7 +49,7 @@ fn items(file: &str, list: &str) -> Vec<Value> {
 }
 
 /// Returns the contract for an intent and a record from which it can start.
-fn contract(intent: &str) -> (Value, Value) {
+pub fn contract(intent: &str) -> (Value, Value) {
     let contracts = items("hi-handoff-manifest.json", "items");
     let contract = contracts.into_iter().find(|contract| contract["intent"] == intent).unwrap();
     let records = match contract["from"]["feed"].as_str().unwrap() {

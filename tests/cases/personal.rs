@@ -101,6 +101,23 @@ async fn an_export_contains_everything_and_an_erasure_leaves_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_export_does_not_tell_who_has_blocked_muted_or_noted_the_person() {
+    let host = host().await;
+    let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
+    ada.call_ok("mute", &bo.id).await;
+    ada.call_ok("block", &bo.id).await;
+    let note = json!({ "action": "note", "owner_id": bo.id, "text": "A note" });
+    ada.agent().result("social_relationships", note).await;
+    host.wait_until_settled().await;
+    let hers = export(&host, &ada.id).await.text;
+    for part in ["rel_mute_", "rel_block_", "A note", "blocked"] {
+        assert!(hers.contains(part), "{part}: {hers}");
+    }
+    let his = export(&host, &bo.id).await.text;
+    assert!(!his.contains(&ada.id), "{his}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_path_without_a_person_is_refused() {
     let host = host().await;
     assert_eq!(export(&host, "agt_01JZX8Q4M2N6P7R8S9T0V1W2X3").await.status, 400);

@@ -84,6 +84,7 @@ async fn the_demonstration_fills_a_host() {
         "connected after a question",
         "open proposal",
         "after an application",
+        "members of one organisation",
         "declined proposal",
     ] {
         assert!(text.contains(came), "{came}: {text}");

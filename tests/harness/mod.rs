@@ -2,6 +2,7 @@
 
 mod agent;
 pub mod calendars;
+pub mod canaries;
 pub mod component_sets;
 pub mod conversations;
 pub mod credits;

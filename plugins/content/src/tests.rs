@@ -17,7 +17,7 @@ const PUBLISHED: &[(&str, u32, &str)] = &[
     ("credits", 4, "dce1dc0980683d2b"),
     ("events-and-webhooks", 5, "73e364a0856d4305"),
     ("privacy", 5, "61e8cbf6fe4fe98f"),
-    ("safety-and-fairness", 5, "7fc8be5fe9774fa9"),
+    ("safety-and-fairness", 6, "813a4f4160a8ab00"),
 ];
 
 #[test]

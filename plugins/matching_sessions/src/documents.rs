@@ -14,8 +14,9 @@ pub(crate) const SESSIONS: Collection<Session> = Collection::new("sessions")
     .index("watch", &["watch[]"])
     .index("round", &["round_id", "state"]);
 
+/// What the person of a session thinks of a candidate is theirs alone.
 pub(crate) const CANDIDATES: Collection<Candidate> = Collection::new("candidates")
-    .people(&[Person::delete("for_owner").fields(&[Personal("fit")]), Person::delete("owner_id")])
+    .people(&[Person::delete("for_owner").fields(&[Personal("$id")]), Person::delete("owner_id")])
     .index("session", &["session_id", "state", "score", "tie"])
     .index("listing", &["listing_id", "state", "at"])
     .index("people", &["for_owner", "owner_id"])

@@ -1,7 +1,13 @@
 //! Inputs, outputs, stored documents and refusals.
 
-use crate::evaluate::{Shape, Step};
-use portolan_sdk::{documents::Person, prelude::*};
+use crate::{
+    evaluate::{Shape, Step},
+    model::BLOCKED,
+};
+use portolan_sdk::{
+    documents::{Person, PersonalField::Personal},
+    prelude::*,
+};
 
 pub(crate) const CAPABILITY: &str = "social_permissions";
 
@@ -20,6 +26,7 @@ pub(crate) const TUPLES: Collection<StoredTuple> = Collection::new("tuples")
         Person::delete("object"),
         Person::delete("subject"),
         Person::redact("granted_by", &[]),
+        Person::delete("kept_by").fields(&[Personal("$id")]),
     ])
     .index("object", &["object", "relation", "shape"])
     .index("subject", &["subject", "relation"])
@@ -43,13 +50,17 @@ pub(crate) struct StoredTuple {
     /// When it expires, in milliseconds since the Unix epoch.
     #[serde(default)]
     pub(crate) expires_at: Option<u64>,
+    /// The object of a block, of which nobody else learns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) kept_by: Option<String>,
 }
 
 impl StoredTuple {
     /// Makes a tuple that another capability states.
     pub(crate) fn stated(object: String, relation: String, subject: String) -> Self {
         let (shape, granted_by, expires_at) = (Shape::of(&subject), None, None);
-        Self { object, relation, subject, shape, granted: false, granted_by, expires_at }
+        let kept_by = (relation == BLOCKED).then(|| object.clone());
+        Self { object, relation, subject, shape, granted: false, granted_by, expires_at, kept_by }
     }
 
     pub(crate) fn id(&self) -> String {

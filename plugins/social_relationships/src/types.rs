@@ -19,6 +19,7 @@ pub(crate) const RELATIONSHIPS: Collection<Record> = Collection::new("relationsh
         Person::delete("subject"),
         Person::delete("object"),
         Person::redact("ended_by", &[]),
+        Person::delete("kept_by").fields(&[Personal("$id")]),
     ])
     .index("subject", &["subject", "kind", "state", "since"])
     .index("object", &["object", "kind", "state", "since"])
@@ -26,7 +27,10 @@ pub(crate) const RELATIONSHIPS: Collection<Record> = Collection::new("relationsh
 
 /// The notes that a person has written about others.
 pub(crate) const NOTES: Collection<NoteRecord> = Collection::new("notes")
-    .people(&[Person::delete("$id"), Person::delete("subject").fields(&[Personal("text")])])
+    .people(&[
+        Person::delete("$id"),
+        Person::delete("subject").fields(&[Personal("$id"), Personal("text")]),
+    ])
     .index("subject", &["subject"]);
 
 pub(crate) const REQUESTED: Event<Data<RequestData>> = Event::new("relationship.requested");
@@ -103,12 +107,16 @@ pub(crate) struct Record {
     /// When the subject last asked, and the object was notified.
     pub(crate) asked_at: Option<u64>,
     pub(crate) ended_by: Option<String>,
+    /// The subject of a block or a mute, which nobody else learns of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) kept_by: Option<String>,
 }
 
 impl Record {
     pub(crate) fn new(kind: Kind, subject: &str, object: &str, state: State, since: u64) -> Self {
         let (subject, object) = (subject.to_owned(), object.to_owned());
-        Self { kind, subject, object, state, since, asked_at: None, ended_by: None }
+        let kept_by = matches!(kind, Kind::Block | Kind::Mute).then(|| subject.clone());
+        Self { kind, subject, object, state, since, asked_at: None, ended_by: None, kept_by }
     }
 
     /// Returns the other person of the two.

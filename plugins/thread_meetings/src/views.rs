@@ -122,8 +122,8 @@ impl MeetingView {
         let show = |slots: &[Slot]| slots.iter().map(|shown| slot(meeting, shown, now)).collect();
         let counter = meeting.counter.as_ref();
         view!(meeting => Self {
-            thread_id, state, sequence, organizer, title, duration_min, time_zone, location,
-            reason, reason_text;
+            thread_id, state, sequence, organizer, title, duration_min, time_zone, reason, reason_text;
+            location: meeting.location.as_ref().map(location),
             meeting_id: stored.id.clone(),
             uid: uid(&stored.id),
             version: stored.revision,
@@ -144,6 +144,12 @@ impl MeetingView {
             trust: UNTRUSTED,
         })
     }
+}
+
+/// Returns a location. The erasure of the organizer leaves an empty text.
+fn location(location: &Location) -> Location {
+    let text = location.text.clone().filter(|text| !text.is_empty());
+    Location { kind: location.kind, text }
 }
 
 fn participant(participant: &Participant) -> ParticipantView {

@@ -27,7 +27,8 @@ pub enum Erasure {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersonalField {
     /// Written as [`Person::path`]. As far as the path begins with the same steps as the person's path, it
-    /// means the same element.
+    /// means the same element. `$id` with the audience [`Audience::Personal`] is the whole document: others whom it
+    /// names do not learn that it exists.
     pub path: String,
     pub audience: Audience,
 }

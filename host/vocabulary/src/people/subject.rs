@@ -14,6 +14,8 @@ pub(super) const DOCUMENT_ID: &str = "$id";
 #[derive(Debug, Clone)]
 pub(super) struct Subject {
     pub(super) is_document_id: bool,
+    /// Whether the document as a whole is personal.
+    pub(super) is_document_personal: bool,
     pub(super) path: Vec<Step>,
     pub(super) erasure: Erasure,
     pub(super) fields: Vec<(Vec<Step>, Audience)>,
@@ -29,6 +31,12 @@ pub(super) enum MatchEffect {
     RemoveElement,
     /// The document is to be deleted.
     DeleteDocument,
+}
+
+impl PersonalField {
+    fn is_personal_document(&self) -> bool {
+        self.path == DOCUMENT_ID && self.audience == Audience::Personal
+    }
 }
 
 impl Subject {
@@ -50,8 +58,11 @@ impl Subject {
             }
             erasure => {
                 let field = |field: &PersonalField| Ok((parse_path(&field.path)?, field.audience));
-                let fields = declared.fields.iter().map(field).collect::<Result<_, String>>()?;
-                Ok(Self { is_document_id, path, erasure, fields })
+                let is_document_personal =
+                    declared.fields.iter().any(|field| field.is_personal_document());
+                let fields = declared.fields.iter().filter(|field| !field.is_personal_document());
+                let fields = fields.map(field).collect::<Result<_, String>>()?;
+                Ok(Self { is_document_id, is_document_personal, path, erasure, fields })
             }
         }
     }

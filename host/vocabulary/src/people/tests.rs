@@ -160,6 +160,19 @@ fn an_export_hides_what_is_personal_to_others() {
 }
 
 #[test]
+fn a_personal_document_is_only_of_the_person_at_its_path() {
+    let declared = people(&[
+        ("kept_by", Erasure::DeleteDocument, &[("$id", Audience::Personal)]),
+        ("about", Erasure::DeleteDocument, &[]),
+    ]);
+    let document = json!({"kept_by": BEN, "about": ANNA});
+    assert!(declared.is_personal_to_others(&document, &[ANNA.to_owned()]));
+    assert!(!declared.is_personal_to_others(&document, &[BEN.to_owned()]));
+    let document = json!({"kept_by": null, "about": ANNA});
+    assert!(!declared.is_personal_to_others(&document, &[ANNA.to_owned()]));
+}
+
+#[test]
 fn a_declaration_that_cannot_be_carried_out_is_refused() {
     let refused = |path: &str, erasure| {
         let person = Person { path: path.to_owned(), erasure, fields: Vec::new() };

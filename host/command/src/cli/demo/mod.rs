@@ -130,9 +130,13 @@ async fn run_steps(
     pair: &mut [Person; 2],
     steps: impl Iterator<Item = &Step>,
 ) -> anyhow::Result<()> {
-    let in_three_days = Timestamp::now().to_zoned(TimeZone::UTC).date().checked_add(3.days())?;
-    let mut shared =
-        Map::from_iter([("in_three_days".to_owned(), json!(in_three_days.to_string()))]);
+    let now = Timestamp::now();
+    let in_three_days = now.to_zoned(TimeZone::UTC).date().checked_add(3.days())?;
+    let mut shared = Map::from_iter([
+        ("in_three_days".to_owned(), json!(in_three_days.to_string())),
+        // A number of its own for what has one name on a host.
+        ("run".to_owned(), json!(now.as_millisecond())),
+    ]);
     for step in steps {
         let [first, other] = &*pair;
         let (person, other) = if step.by == 0 { (first, other) } else { (other, first) };

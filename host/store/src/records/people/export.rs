@@ -37,7 +37,7 @@ pub struct PersonalDocument {
     pub quarantine_reason: Option<String>,
 }
 
-/// An event that names a person or was sent to them.
+/// An event that was sent to a person, or that names them and was not caused by another person.
 #[derive(Debug, Clone, Serialize)]
 pub struct PersonalEvent {
     pub id: String,
@@ -119,8 +119,8 @@ macro_rules! send {
 
 impl Export<'_> {
     /// Returns a document as the person may see it. Returns `None` if its collection declares people and the
-    /// document does not name this person at a declared path, if its collection was deleted or is left out, or
-    /// if its body cannot be parsed.
+    /// document does not name this person at a declared path or is personal to others, if its collection was
+    /// deleted or is left out, or if its body cannot be parsed.
     async fn personal_document(
         &self,
         (collection, id, body, quarantine_reason): Row,
@@ -134,7 +134,9 @@ impl Export<'_> {
         }
         let Ok(mut document) = serde_json::from_str::<Value>(&body) else { return Ok(None) };
         if let Some(people) = declared.people() {
-            if !people.names_any(&id, &document, self.ids) {
+            if !people.names_any(&id, &document, self.ids)
+                || people.is_personal_to_others(&document, self.ids)
+            {
                 return Ok(None);
             }
             people.hide_others(&id, &mut document, self.ids);
@@ -231,10 +233,17 @@ impl Export<'_> {
                 ) {
                     continue;
                 }
+                let data: Value = serde_json::from_str(&data).unwrap_or_default();
+                let is_theirs = |id: &str| self.ids.iter().any(|own| own == id);
+                if !audience.as_deref().is_some_and(is_theirs)
+                    && !actor(&data).is_none_or(is_theirs)
+                {
+                    continue;
+                }
                 let event = PersonalEvent {
                     id,
                     event_type,
-                    data: serde_json::from_str(&data).unwrap_or_default(),
+                    data,
                     occurred_at: Timestamp::from_millis(unsigned(at)),
                     held_until: held_until.map(|at| Timestamp::from_millis(unsigned(at))),
                 };
@@ -344,6 +353,11 @@ enum Part {
     Webhooks,
     Answers,
     Timers,
+}
+
+/// Returns the person who has caused an event.
+fn actor(data: &Value) -> Option<&str> {
+    data.get("actor")?.get("owner_id")?.as_str()
 }
 
 /// Returns whether one of the texts contains one of the ids.

@@ -1,0 +1,449 @@
+//! Leaves texts of one person, Ada, with every shipped capability that stores something about people.
+
+use crate::{
+    cases::{handoffs, owner_verification::PROOF, reports, signal_verification as signals},
+    harness::{
+        Agent, Host, Reply,
+        canaries::Canaries,
+        credits::{balance, wait_until},
+        inbox::Reader,
+        listings::{action_body, room},
+        meetings::slot,
+        pairings::wanted_room,
+        relationships::Person,
+    },
+};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use portolan_vocabulary::Digest;
+use rand::RngExt as _;
+use serde_json::{Value, json};
+
+/// The number of test mode with which all agents of Ada are claimed.
+pub const NUMBER: &str = "+14155550115";
+/// As others see it.
+const MASKED: &str = "+1\u{2022}\u{2022}\u{2022}\u{2022}\u{2022}0115";
+
+/// Two people, of whom one leaves texts.
+pub struct Pair<'a> {
+    pub ada: Person<'a>,
+    pub bo: Person<'a>,
+    pub canaries: Canaries,
+    /// What Ada gives and the database never has: contact data, which is sealed, and ids of messages.
+    pub unread: Vec<String>,
+}
+
+/// Registers an agent of test mode with this name.
+async fn named_agent<'a>(host: &'a Host, name: &str) -> Agent<'a> {
+    let body = json!({ "type": "anonymous", "mode": "test", "agent_name": name });
+    let reply = host.client.post(format!("{}/v1/agents/register", host.url)).json(&body);
+    let agent = Reply::read(reply.send().await.unwrap()).await.body;
+    Agent { host, token: host.token_of(&agent, "svc.read svc.write svc.events").await }
+}
+
+async fn agent_id(agent: &Agent<'_>) -> Value {
+    let agents = agent.result("owners", json!({ "action": "list_agents" })).await;
+    let agents = agents["items"].as_array().unwrap().iter();
+    let own = agents.into_iter().find(|agent| agent["this_agent"] == true).unwrap();
+    own["agent_id"].clone()
+}
+
+/// Creates Ada, with a profile, a named agent, and one that she has revoked.
+async fn create_ada<'a>(host: &'a Host, canaries: &mut Canaries) -> Person<'a> {
+    let reader = Reader { agent: host.test_agent().await, id: String::new() };
+    let agent = &reader.agent;
+    let id = agent.claim(NUMBER).await.as_str().unwrap().to_owned();
+    canaries.note("svc_phone_binding", "masked number", MASKED);
+    // The welcome credits go to the first agent whose claim is delivered.
+    wait_until(async || balance(&reader).await["version"] != 0).await;
+    let statement = agent.result("agent_credits", json!({ "action": "statement" })).await;
+    canaries.note("agent_credits", "entry", statement["items"][0]["txn_id"].as_str().unwrap());
+    let revoked = named_agent(host, &canaries.own("owners", "name of a revoked agent")).await;
+    assert_eq!(revoked.claim(NUMBER).await, json!(id));
+    let revoke = json!({ "action": "revoke_agent", "agent_id": agent_id(&revoked).await });
+    agent.result("owners", revoke).await;
+    let rename = json!({
+        "action": "rename_agent", "agent_id": agent_id(agent).await,
+        "name": canaries.own("owners", "name of an agent"),
+    });
+    agent.result("owners", rename).await;
+    agent.result("owners", json!({ "action": "deactivate" })).await;
+    let back =
+        json!({ "action": "reactivate", "reason": canaries.own("owners", "reason of a return") });
+    agent.result("owners", back).await;
+    let profile = json!({
+        "action": "update_profile", "birth_year": 1990,
+        "display_name": canaries.shared("owners", "display name"),
+        "headline": canaries.shared("owners", "headline"),
+        "bio_md": canaries.shared("owners", "biography"),
+        "city": canaries.shared("owners", "city"),
+        "links": [format!("https://{}.example/", canaries.own("owners", "link"))],
+        "idempotency_key": canaries.own("owners", "idempotency key"),
+    });
+    agent.result("owners", profile).await;
+    Person { reader, id }
+}
+
+async fn create_bo(host: &Host) -> Person<'_> {
+    let bo = Person::new(host).await;
+    let born = json!({ "action": "update_profile", "birth_year": 1990, "display_name": "Bo" });
+    bo.agent().result("owners", born).await;
+    bo
+}
+
+impl Person<'_> {
+    /// Makes a call with an idempotency key, so that its answer is stored.
+    async fn call_with_key(&self, capability: &str, mut body: Value) -> Value {
+        let number: u64 = rand::rng().random();
+        body["idempotency_key"] = json!(format!("{capability} {number}"));
+        self.agent().result(capability, body).await
+    }
+
+    async fn new_listing(&self, listing: Value) -> String {
+        let listing = self.agent().result("agent_listings", action_body("create", &listing)).await;
+        listing["listing_id"].as_str().unwrap().to_owned()
+    }
+}
+
+impl<'a> Pair<'a> {
+    /// Creates two people, and leaves texts of the first.
+    pub async fn plant(host: &'a Host) -> Self {
+        let mut canaries = Canaries::default();
+        let (ada, bo) = (create_ada(host, &mut canaries).await, create_bo(host).await);
+        let mut pair = Self { ada, bo, canaries, unread: Vec::new() };
+        let thread_id = pair.leave_pairing().await;
+        pair.leave_messages(&thread_id).await;
+        pair.leave_meetings(&thread_id).await;
+        pair.leave_private_data().await;
+        pair.leave_applications().await;
+        pair.leave_statements().await;
+        pair.leave_reports(&thread_id).await;
+        // The last, because they hold the events that follow.
+        pair.leave_preferences().await;
+        pair
+    }
+
+    /// Makes a call of Ada.
+    async fn call(&self, capability: &str, body: Value) -> Value {
+        self.ada.agent().result(capability, body).await
+    }
+
+    /// Creates listings and a pairing with messages. Returns the id of the conversation.
+    async fn leave_pairing(&mut self) -> String {
+        let Self { ada, bo, canaries, .. } = self;
+        let listings = "agent_listings";
+        let mut offer = room(json!({
+            "title": canaries.shared(listings, "title"),
+            "description": canaries.shared(listings, "description"),
+        }));
+        offer["place"]["label"] = json!(canaries.shared(listings, "label of a place"));
+        let offer = ada.new_listing(offer).await;
+        let mut draft = room(json!({ "title": canaries.own(listings, "title of a draft") }));
+        draft["publish"] = json!(false);
+        ada.new_listing(draft).await;
+        let gone = room(json!({ "title": canaries.own(listings, "title of a withdrawn listing") }));
+        let gone = ada.new_listing(gone).await;
+        let withdraw = json!({ "action": "withdraw", "listing_id": gone });
+        ada.agent().result(listings, withdraw).await;
+        let search = bo.new_listing(wanted_room()).await;
+        let session = json!({ "action": "create", "listing_id": search });
+        bo.call_with_key("matching_sessions", session).await;
+        let session = json!({ "action": "create", "listing_id": offer });
+        let session = ada.agent().result("matching_sessions", session).await;
+        canaries.note_id("matching_sessions", "session", session["session_id"].as_str().unwrap());
+
+        let propose = json!({
+            "action": "propose", "from_listing_id": offer, "to_listing_id": search,
+            "message": canaries.shared("pairings", "message of a proposal"),
+        });
+        let pairing = ada.agent().result("pairings", propose).await["pairing_id"].clone();
+        let ask = json!({
+            "action": "reply", "pairing_id": pairing, "decision": "ask", "message": "From when?",
+        });
+        bo.call_with_key("pairings", ask).await;
+        let answer = json!({
+            "action": "message", "pairing_id": pairing,
+            "message": canaries.shared("pairings", "answer before a connection"),
+        });
+        ada.agent().result("pairings", answer).await;
+        let accept = json!({ "action": "reply", "pairing_id": pairing, "decision": "accept" });
+        let thread_id = bo.call_with_key("pairings", accept).await["thread_id"].clone();
+        let mut secret = || {
+            let word = Canaries::default().own("pairings", "contact data");
+            self.unread.push(word.clone());
+            word
+        };
+        let details = json!({
+            "email": format!("{}@mail.example", secret()), "full_name": format!("Ada {}", secret()),
+            "exact_address": format!("1 {} Street", secret()),
+        });
+        let disclose = json!({
+            "action": "disclose", "pairing_id": pairing,
+            "fields": ["email", "full_name", "exact_address", "phone"], "details": details,
+        });
+        ada.agent().result("pairings", disclose).await;
+        let report =
+            json!({ "subject_id": pairing, "reason": "other", "text": "See for yourself." });
+        bo.call_reports_ok("create", report).await;
+        thread_id.as_str().unwrap().to_owned()
+    }
+
+    /// Sends messages, edits one, and retracts one.
+    async fn leave_messages(&mut self, thread_id: &str) {
+        let Self { ada, bo, canaries, .. } = self;
+        let threads = "conversations";
+        // Only the MAC of an agent's own id of a message is stored.
+        let mac = Canaries::default().own(threads, "own id of a message");
+        self.unread.push(mac.clone());
+        let send = json!({
+            "thread_id": thread_id, "text": canaries.shared(threads, "message"),
+            "client_msg_id": mac.clone(),
+        });
+        ada.call_thread_ok("send", send).await;
+        let edited = ada.send_message(thread_id, "What was written first").await;
+        let edit = json!({
+            "message_id": edited["message_id"], "text": canaries.shared(threads, "edited message"),
+        });
+        ada.call_thread_ok("edit", edit).await;
+        bo.send_message(thread_id, "An answer").await;
+    }
+
+    /// Makes meetings with a text in every field that has one.
+    async fn leave_meetings(&mut self, thread_id: &str) {
+        let Self { ada, bo, canaries, .. } = self;
+        let meetings = "thread_meetings";
+        let mut propose = json!({
+            "thread_id": thread_id, "title": canaries.shared(meetings, "title"), "duration_min": 30,
+            "slots": [slot(0), slot(60)], "time_zone": "UTC",
+            "location": { "kind": "place", "text": canaries.shared(meetings, "location") },
+        });
+        let meeting = ada.call_meeting_ok("propose", propose.clone()).await;
+        let about = |meeting: &Value, more: Value| {
+            let mut body = json!({ "meeting_id": meeting["meeting_id"] });
+            body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            body
+        };
+        bo.call_meeting_ok("counter", about(&meeting, json!({ "slots": [slot(120)] }))).await;
+        let too_late = json!({ "reason": "Too late" });
+        ada.call_meeting_ok("decline_counter", about(&meeting, too_late)).await;
+        bo.accept_ok(&bo.meeting(&meeting).await, 0).await;
+        let report = json!({
+            "subject_id": meeting["meeting_id"], "reason": "other", "text": "See for yourself.",
+        });
+        bo.call_reports_ok("create", report).await;
+
+        propose["title"] = json!("A second look");
+        propose.as_object_mut().unwrap().remove("location");
+        for (begin, action, field, place) in [
+            (600, "counter", "note", "note of a counter"),
+            (1_200, "cancel", "reason", "reason of a cancellation"),
+            (1_800, "tentative", "reason", "reason of a tentative answer"),
+        ] {
+            propose["slots"] = json!([slot(begin)]);
+            let other = action_body("propose", &propose);
+            let other = bo.call_with_key(meetings, other).await;
+            let mut answer = about(&other, json!({ field: canaries.shared(meetings, place) }));
+            if action == "counter" {
+                answer["slots"] = json!([slot(begin + 60)]);
+            }
+            ada.call_meeting_ok(action, answer).await;
+        }
+    }
+
+    /// Leaves what a person keeps for themselves.
+    async fn leave_private_data(&mut self) {
+        let mut canaries = std::mem::take(&mut self.canaries);
+        let block = json!({
+            "action": "add_block", "start": "2027-01-04T09:00:00Z", "end": "2027-01-04T10:00:00Z",
+            "label": canaries.own("calendar", "label of a block"),
+        });
+        self.call("calendar", block).await;
+        let ics = format!(
+            "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Example//EN\r\nBEGIN:VEVENT\r\nUID:{}\r\n\
+             DTSTAMP:20261101T120000Z\r\nDTSTART:20270105T090000Z\r\nDTEND:20270105T100000Z\r\n\
+             SUMMARY:{}\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+            canaries.own("calendar", "id of an imported event"),
+            canaries.own("calendar", "title of an imported event"),
+        );
+        self.call("calendar", json!({ "action": "import_ics", "ics": ics })).await;
+        let note = canaries.own("social_relationships", "note");
+        let note = json!({ "action": "note", "owner_id": self.bo.id, "text": note });
+        self.call("social_relationships", note).await;
+        let search = json!({
+            "action": "create", "name": canaries.own("saved_searches", "name"),
+            "query": { "q": canaries.own("saved_searches", "words") },
+        });
+        self.call("saved_searches", search).await;
+        let url = canaries.own("svc_webhooks", "address");
+        let webhook = json!({
+            "action": "create", "url": format!("https://{url}.example/"),
+            "description": canaries.own("svc_webhooks", "description"),
+        });
+        self.call("svc.webhooks", webhook).await;
+
+        // A grant is told from others by the instant at which it ends.
+        let ends = 4_000_000_000_000_u64 + rand::rng().random_range(0..1_000_000_000);
+        canaries.note_shared("social_permissions", "end of a grant", &ends.to_string());
+        let instant = jiff::Timestamp::from_millisecond(ends.try_into().unwrap()).unwrap();
+        let grant = json!({
+            "action": "grant", "subject": format!("owner:{}", self.bo.id),
+            "relation": "freebusy_viewer", "object": "owner:me", "expires_at": instant.to_string(),
+        });
+        self.call("social_permissions", grant).await;
+
+        let org = json!({
+            "action": "create", "kind": "company",
+            "name": canaries.shared("social_org", "name of an organisation"),
+            "domain": format!("{}.example", canaries.shared("social_org", "domain")),
+        });
+        let org = self.call("social_org", org).await["org_id"].clone();
+        let proof = json!({ "action": "start", "org_id": org, "method": "dns_txt" });
+        let proof = self.call(PROOF, proof).await["verification_id"].clone();
+        canaries.note_id(PROOF, "verification", proof.as_str().unwrap());
+        let invite = json!({
+            "action": "invite_member", "org_id": org, "owner_id": self.bo.id, "role": "recruiter",
+        });
+        self.call("social_org", invite).await;
+        let report = json!({ "subject_id": org, "reason": "other", "text": "See for yourself." });
+        self.bo.call_reports_ok("create", report).await;
+        self.canaries = canaries;
+    }
+
+    /// Applies for a job, enquires, redeems a handoff, and decides about an application.
+    async fn leave_applications(&mut self) {
+        let mut canaries = std::mem::take(&mut self.canaries);
+        let applications = "applications";
+        let job = room(json!({
+            "category": "work.job.software", "title": "Rust engineer",
+            "attributes": { "employment_type": "FULL_TIME", "skills": ["Rust", "Wasm"] },
+            "compensation": { "currency": "USD", "min": 150_000, "max": 190_000, "unit": "YEAR" },
+        }));
+        let (of_ada, of_bo) =
+            (self.ada.new_listing(job.clone()).await, self.bo.new_listing(job).await);
+        let ask = |listing: &str, question: &str| {
+            json!({
+                "action": "set_questions", "listing_id": listing,
+                "questions": [{ "question": question, "required": false }],
+            })
+        };
+        self.bo.agent().result(applications, ask(&of_bo, "From when?")).await;
+        let question = canaries.shared(applications, "question");
+        self.call(applications, ask(&of_ada, &question)).await;
+        let questions = json!({ "action": "questions", "listing_id": of_bo });
+        let questions = self.call(applications, questions).await["questions"].clone();
+        let mut shared = |place| canaries.shared(applications, place);
+        let apply = json!({
+            "action": "apply", "listing_id": of_bo, "message": shared("letter"),
+            "profile": {
+                "headline": shared("headline"), "summary": shared("summary"),
+                "skills": [shared("skill")], "location": shared("location"),
+            },
+            "answers": [{
+                "question_id": questions[0]["question_id"], "answer": shared("answer"),
+            }],
+        });
+        let sent = self.call(applications, apply).await;
+        let invite = json!({
+            "action": "decide", "application_id": sent["application_id"], "decision": "invite",
+            "message": "Come and talk.",
+        });
+        self.bo.call_with_key(applications, invite).await;
+
+        let apply = json!({
+            "action": "apply", "listing_id": of_ada, "message": "I know Rust.",
+            "profile": { "headline": "Engineer" },
+        });
+        let received = self.bo.call_with_key(applications, apply).await;
+        let reject = json!({
+            "action": "decide", "application_id": received["application_id"],
+            "decision": "reject", "reason_code": "other", "message": shared("decision"),
+        });
+        self.call(applications, reject).await;
+
+        let (_, target) = signals::signal("hiring", "lead");
+        let enquiry = json!({
+            "action": "enquire", "purpose": "contact", "target_id": target,
+            "message": canaries.own(applications, "message of an enquiry"),
+        });
+        self.call(applications, enquiry).await;
+
+        let (contract, record) = handoffs::contract("apply_to_role");
+        let resolve = json!({
+            "action": "resolve", "handoff_id": contract["id"], "record_id": record["id"],
+        });
+        let token = self.call("handoff_resolve", resolve).await["token"].clone();
+        let payload = token.as_str().unwrap().split('.').next().unwrap();
+        let payload: Value =
+            serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).unwrap()).unwrap();
+        canaries.note_id("handoff_resolve", "redeemed token", payload["nonce"].as_str().unwrap());
+        let redeem = json!({ "action": "redeem", "token": token });
+        self.call("handoff_resolve", redeem).await;
+        self.canaries = canaries;
+    }
+
+    /// States something about a signal of the map, for a company that the operator lets Ada speak for.
+    async fn leave_statements(&mut self) {
+        let mut canaries = std::mem::take(&mut self.canaries);
+        let (signal, target) = signals::signal("hiring", "lead");
+        let mut evidence = signals::submission(&signal, "https://paper.example/");
+        evidence["note"] = json!(canaries.shared(signals::SIGNALS, "note of evidence"));
+        self.call(signals::SIGNALS, evidence).await;
+        let note = canaries.own(signals::SIGNALS, "note of the operator");
+        let appoint = json!({ "target_id": target, "owner_id": self.ada.id, "note": note });
+        signals::operate_ok(self.ada.agent().host, "appoint", appoint).await;
+        let mut dispute = signals::signal_action("dispute", &signal);
+        dispute["reason"] = json!(canaries.shared(signals::SIGNALS, "reason of a dispute"));
+        self.call(signals::SIGNALS, dispute).await;
+        self.canaries = canaries;
+    }
+
+    /// Reports Bo, and appeals against what the operator has decided about a message.
+    async fn leave_reports(&mut self, thread_id: &str) {
+        let Self { ada, bo, canaries, .. } = self;
+        let host = ada.agent().host;
+        let text = canaries.own(reports::REPORTS, "report");
+        let report = json!({ "subject_id": bo.id, "reason": "other", "text": text });
+        ada.call_reports_ok("create", report).await;
+        let message = ada.send_message(thread_id, "One more thing").await;
+        let report = json!({
+            "subject_id": message["message_id"], "reason": "scam", "text": "See for yourself.",
+        });
+        let report = bo.call_reports_ok("create", report).await["report_id"].clone();
+        let decision = json!({
+            "report_id": report, "outcome": "actioned", "explanation": "It was looked at.",
+            "measure": "warned", "ground": "rules", "basis": "The rules",
+        });
+        reports::operate_ok(host, "triage", json!({ "report_id": report })).await;
+        reports::operate_ok(host, "decide", decision).await;
+        let appeal = json!({
+            "report_id": report, "text": canaries.own(reports::REPORTS, "appeal"),
+        });
+        ada.call_reports_ok("appeal", appeal).await;
+    }
+
+    /// Mutes Bo, and sets preferences, which the host keeps too. The quiet hours have begun, so that events
+    /// are held.
+    async fn leave_preferences(&mut self) {
+        let mut canaries = std::mem::take(&mut self.canaries);
+        self.ada.call_ok("mute", &self.bo.id).await;
+        let digest = Digest::of(self.bo.id.as_bytes()).hex();
+        canaries.note("social_relationships", "mute", &digest[..20]);
+        let host = self.ada.agent().host;
+        let quiet = json!({
+            "from": &host.instant_after(std::time::Duration::ZERO)[11..16],
+            "to": &host.instant_after(std::time::Duration::from_secs(12 * 3600))[11..16],
+            "time_zone": "UTC",
+        });
+        let mut family = |place| canaries.own("owners", place);
+        let preferences = json!({
+            "action": "set_preferences", "quiet_hours": quiet,
+            "disabled_events": [family("disabled events")],
+            "event_caps": [{ "events": family("cap"), "most": 1, "per": "day" }],
+            "event_digest": {
+                "events": [family("digest")], "at": "18:00", "time_zone": "Europe/Lisbon",
+            },
+            "auto_decline_rules": [{ "category": family("declined category") }],
+        });
+        self.call("owners", preferences).await;
+        self.canaries = canaries;
+    }
+}
