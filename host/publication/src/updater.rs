@@ -154,8 +154,9 @@ impl RefusedPublication {
     }
 }
 
-/// A new publication, or the reason why it cannot be published; `None` if nothing has changed.
-type ReadOutcome = Option<(Fingerprint, Result<Publication, PublicationError>)>;
+/// A new publication with the records that its build left out, or the reason why it cannot be published;
+/// `None` if nothing has changed.
+type ReadOutcome = Option<(Fingerprint, Result<(Publication, Vec<Quarantined>), PublicationError>)>;
 
 /// Reads the publication to which the link leads, unless there is no link or the publication was
 /// handled last.
