@@ -68,6 +68,8 @@ async fn five_people_live_through_a_month() {
     let [talk, unanswered, waiting, of_ben, eves_listing] = find_cofounders(&mut month).await;
     month.pass(1).await;
     let report = block_and_report(&mut month, &eves_listing).await;
+    month.pass_to("23:30").await;
+    month.write(ADA, &date, "Sunday it is.").await;
     month.pass(3).await;
     decide_on_the_job(&mut month, &job).await;
 
