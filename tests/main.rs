@@ -142,6 +142,7 @@ mod cases {
     mod quotas;
     mod quotas_stored;
     mod random_walks;
+    mod random_walks_settings;
     mod recycled_numbers;
     mod reference;
     mod refusals;

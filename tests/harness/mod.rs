@@ -1,6 +1,7 @@
 //! Starts hosts, fills their catalogs, and talks to them.
 
 mod agent;
+pub mod arrivals;
 pub mod calendars;
 pub mod canaries;
 pub mod component_sets;
@@ -8,6 +9,8 @@ pub mod conversations;
 pub mod credits;
 pub mod disclosures;
 pub mod database;
+pub mod delivery_model;
+pub mod delivery_walk;
 pub mod dns;
 pub mod feeds;
 pub mod generated;

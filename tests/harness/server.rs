@@ -102,6 +102,10 @@ impl Server {
     pub fn requests(&self) -> Vec<String> {
         self.requests.lock().unwrap().clone()
     }
+
+    pub fn forget_requests(&self) {
+        self.requests.lock().unwrap().clear();
+    }
 }
 
 async fn serve(

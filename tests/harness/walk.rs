@@ -151,6 +151,20 @@ impl<'a> World<'a> {
         }
     }
 
+    /// Makes two people propose and accept, so that they have a conversation.
+    pub async fn pair(&mut self, (from, to): (usize, usize)) {
+        let [own, other] = [from, to].map(|walker| &self.walkers[walker].seeker.listing_id);
+        let propose = json!({
+            "action": "propose", "from_listing_id": own, "to_listing_id": other,
+            "message": "Shall we build something?",
+        });
+        let proposed = self.call(from, PAIRINGS, propose).await.reply.body;
+        let pairing = &proposed["result"]["pairing_id"];
+        let accept = json!({ "action": "reply", "pairing_id": pairing, "decision": "accept" });
+        let accepted = self.call(to, PAIRINGS, accept).await.reply;
+        assert_eq!(accepted.status, 200, "{proposed:#} {}", accepted.text);
+    }
+
     /// Waits until no event waits for a subscribing capability and no timer is due.
     pub async fn wait_until_settled(&self) {
         let started = Instant::now();
