@@ -17,7 +17,7 @@ pub struct Person {
 /// has in common with the person's path means the same list element or map entry.
 #[derive(Debug, Clone, Copy)]
 pub enum PersonalField {
-    /// The person alone.
+    /// The person alone. The path `$id` is the whole document: others whom it names do not learn that it exists.
     Personal(&'static str),
     /// The people whom the document names.
     Shared(&'static str),
