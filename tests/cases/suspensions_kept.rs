@@ -32,9 +32,8 @@ impl Register {
             phone_verification: None,
         };
         let (outgoing, clock) = (Outgoing::new(&[], &[], 1).unwrap(), Clock::system());
-        let identity = Identity::open(store.clone(), &keys(), settings, outgoing, clock);
-        let (identity, claims) = (identity.await.unwrap(), AtomicU64::new(0));
-        Self { identity, store: store.clone(), claims }
+        let identity = Identity::open(store.clone(), &keys(), settings, outgoing, clock).await;
+        Self { identity: identity.unwrap(), store: store.clone(), claims: AtomicU64::new(0) }
     }
 
     fn now() -> Timestamp {

@@ -20,6 +20,7 @@ use portolan_feeds::{
 };
 use serde_json::Value;
 use std::{
+    collections::BTreeSet,
     path::Path,
     time::{Duration, Instant},
 };
@@ -71,6 +72,7 @@ fn options(folder: &Path) -> Result<Options> {
         opened: vec!["127.0.0.0/8".parse()?],
         limits: Limits { pause: Duration::ZERO, ..Limits::default() },
         knowledge: None,
+        confirmed: BTreeSet::new(),
         now: now()?,
     })
 }
