@@ -238,8 +238,9 @@ impl PhoneBinding {
         erasing::warn(call, &input)
     }
 
-    /// Set the time at which what is kept of a person's number is forgotten. The host does so when it erases the
-    /// person, and again until it succeeds.
+    /// Set the time at which what is kept of a person's number is forgotten.
+    ///
+    /// The host calls this when it erases the person, and again until it succeeds.
     #[action(access = internal, idempotent)]
     fn erased(call: &Call, input: PersonKey) -> Result<(), BindError> {
         erasing::forget_later(call, &input.person_key)
