@@ -1,4 +1,4 @@
-//! Who acts for the organisation of a listing, and who answers for a listing.
+//! The members that act for the organisation of a listing, and the person responsible for a listing.
 
 use crate::{documents::*, refusals::*, types::*};
 use people_kit::organisations::{acting_members, successor};

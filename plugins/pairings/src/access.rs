@@ -1,4 +1,4 @@
-//! Who sees a pairing and acts in it: the two people and, for a listing of an organisation, every
+//! Access to a pairing: the two people have it and, for a listing of an organisation, every
 //! member who acts in its name and is not blocked with the other side.
 
 use crate::{documents::*, refusals::*, states::*};

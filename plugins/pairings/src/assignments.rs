@@ -1,4 +1,5 @@
-//! Who answers for an organisation: assigned, taken over, and passed on when that member is gone.
+//! Assignments: the member that is responsible for an organisation's side. A member can be assigned or
+//! take over; when the member is gone, another one is assigned.
 
 use crate::notices::{self, BOTH};
 use crate::{

@@ -24,7 +24,7 @@ pub(crate) fn listings(me: &str, from_id: &str, to_id: &str) -> Result<(Profile,
             false => PairingError::ListingNotFound,
         });
     }
-    // Whoever proposes a listing of an organisation stands for it.
+    // The person who proposes a listing of an organisation represents the organisation.
     me.clone_into(&mut from.owner_id);
     if !from.is_active() {
         return Err(PairingError::ListingNotActive { step: read_listing(from_id) });

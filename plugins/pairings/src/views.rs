@@ -138,7 +138,7 @@ const CHUNK: usize = 100;
 pub(crate) struct ViewContext {
     viewer: Viewer,
     hidden: BTreeSet<String>,
-    /// Those who act for the organisations on the other sides of open pairings.
+    /// The members that act for the organisations on the other sides of open pairings.
     members: BTreeMap<String, Vec<String>>,
     /// The people on the other sides, and the viewer.
     people: BTreeMap<String, Person>,

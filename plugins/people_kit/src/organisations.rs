@@ -1,4 +1,4 @@
-//! Who acts for an organisation or a company: calls of `social_org` and `owner_verification`.
+//! The people that act for an organisation or a company: calls of `social_org` and `owner_verification`.
 
 use crate::{people, relations};
 use portolan_sdk::prelude::*;

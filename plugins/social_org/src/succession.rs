@@ -62,15 +62,21 @@ pub(crate) fn can_request(call: &Call, org: &Org) -> Result<bool> {
     }
 }
 
-pub(crate) fn request(call: &Call, input: &OrgVersion) -> Result<OrgView> {
-    let me = call.require_owner()?.to_owned();
-    let mut org = Org::load(&input.org_id)?;
+/// Loads an organisation in the expected version, with the caller's membership, if there is one.
+fn load(call: &Call, input: &OrgVersion) -> Result<(Stored<Org>, Option<Member>)> {
+    let org = Org::load(&input.org_id)?;
     let own = own_membership(call, &org.id)?;
     org.ensure_version(
         input.expected_version,
         || view::org(call, &org, own.as_ref()),
         get(&org.id),
     )?;
+    Ok((org, own))
+}
+
+pub(crate) fn request(call: &Call, input: &OrgVersion) -> Result<OrgView> {
+    let me = call.require_owner()?.to_owned();
+    let (mut org, own) = load(call, input)?;
     org.value.state = ORG.step(&org.id, org.value.state, "request_succession")?;
     let ground = ground(&org.value, &me).ok_or_else(|| not_permitted(&org.id))?;
     let state = match &org.value.succession {
@@ -101,13 +107,7 @@ pub(crate) fn refuse(call: &Call, input: &OrgVersion) -> Result<OrgView> {
 
 pub(crate) fn withdraw(call: &Call, input: &OrgVersion) -> Result<OrgView> {
     let me = call.require_owner()?.to_owned();
-    let mut org = Org::load(&input.org_id)?;
-    let own = own_membership(call, &org.id)?;
-    org.ensure_version(
-        input.expected_version,
-        || view::org(call, &org, own.as_ref()),
-        get(&org.id),
-    )?;
+    let (mut org, own) = load(call, input)?;
     org.value.state = ORG.step(&org.id, org.value.state, "withdraw_succession")?;
     if org.value.succession.as_ref().is_none_or(|request| request.by != me) {
         return Err(not_permitted(&org.id).into());

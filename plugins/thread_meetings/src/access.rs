@@ -1,5 +1,5 @@
-//! Who sees a meeting and acts in it: its participants and, for one who stands for an organisation,
-//! every member who acts in its name. Whoever answers or proposes times attends.
+//! Access to a meeting: its participants have it and, for one that represents an organisation,
+//! every member who acts in its name. The member who answers or proposes times attends.
 
 use crate::{documents::*, refusals::*};
 use people_kit::{organisations, relations};
