@@ -149,7 +149,7 @@ fn rounded(value: &Value) -> Value {
 }
 
 /// Asserts that the person's archive and the operator's export have all texts and the same items.
-async fn check_exports(host: &Host, ada: &Person<'_>, canaries: &mut Canaries) {
+async fn check_exports(host: &Host, ada: &Person<'_>, sealed: &[String], canaries: &mut Canaries) {
     let export_id =
         ada.agent().result(RIGHTS, json!({ "action": "export" })).await["export_id"].clone();
     canaries.note_id(RIGHTS, "export", export_id.as_str().unwrap());
@@ -165,6 +165,9 @@ async fn check_exports(host: &Host, ada: &Person<'_>, canaries: &mut Canaries) {
     let exported = export(host, &ada.id).await;
     assert_eq!(exported.status, 200, "{}", exported.text);
     assert_eq!(canaries.missing_in(&exported.text), NOWHERE, "in the operator's export");
+    for text in sealed.iter().map(String::as_str).chain([NUMBER]) {
+        assert!(all.contains(text) && exported.text.contains(text), "contact data is opened");
+    }
     let in_files =
         files.iter().filter(|(name, _)| name.ends_with(".json")).flat_map(|(_, text)| {
             let file: Value = serde_json::from_str(text).unwrap();
@@ -244,12 +247,13 @@ async fn check_other(
 
 async fn check_erasure(options: Options) {
     let host = Process::start(options);
-    let Pair { ada, bo, mut canaries, unread } = Pair::plant(&host).await;
-    check_exports(&host, &ada, &mut canaries).await;
+    let Pair { ada, bo, mut canaries, sealed, unread } = Pair::plant(&host).await;
+    check_exports(&host, &ada, &sealed, &mut canaries).await;
     check_table(&host, &canaries).await;
     assert!(canaries.places().len() >= 30, "{}", canaries.places().len());
     assert_eq!(canaries.in_database(&host.database()), canaries.places(), "all are found at first");
-    let unread: Vec<&str> = unread.iter().map(String::as_str).chain([&NUMBER[1..]]).collect();
+    let unread = sealed.iter().chain(&unread).map(String::as_str);
+    let unread: Vec<&str> = unread.chain([&NUMBER[1..]]).collect();
     assert_eq!(host.database().texts_found(&unread), NOWHERE);
     let events = host.database().texts("SELECT data FROM events").await.join("\n");
     assert_eq!(canaries.written_in(&events), NOWHERE, "events have no texts");
@@ -257,13 +261,13 @@ async fn check_erasure(options: Options) {
     assert!(!host.database().texts(&held).await.is_empty());
     for text in [export(&host, &bo.id).await.text, views(&bo).await] {
         assert_eq!(canaries.private_in(&text), NOWHERE, "{text}");
+        assert!(!sealed.iter().any(|sealed| text.contains(sealed)), "{text}");
         assert!(!text.contains(&format!("rel_mute_{}", ada.id)), "{text}");
     }
     back_up(host.folder.path(), "old");
 
     let erased = erase(&host, &ada.id).await;
     assert_eq!(erased.status, 200, "{}", erased.text);
-    host.database().remove_free_space().await;
     assert_eq!(canaries.left_in(&host.database()), NOWHERE);
     assert_eq!(host.database().texts_found(&[&ada.id]), NOWHERE);
     back_up(host.folder.path(), "new");
@@ -284,7 +288,6 @@ async fn check_erasure(options: Options) {
     restore(folder.path(), "old");
     assert_eq!(canaries.in_database(&Database::of(folder.path())), canaries.places());
     let host = Process::start_in(folder);
-    host.database().remove_free_space().await;
     assert_eq!(canaries.left_in(&host.database()), NOWHERE, "after the backup is opened");
     assert_eq!(host.database().texts_found(&[&ada]), NOWHERE);
     assert_eq!(export(&host, &ada).await.status, 404);

@@ -28,7 +28,9 @@ pub struct Pair<'a> {
     pub ada: Person<'a>,
     pub bo: Person<'a>,
     pub canaries: Canaries,
-    /// What Ada gives and the database never has: contact data, which is sealed, and ids of messages.
+    /// Contact data that Ada discloses, which the database has sealed.
+    pub sealed: Vec<String>,
+    /// The ids of text messages to Ada, which the database never has.
     pub unread: Vec<String>,
 }
 
@@ -109,7 +111,7 @@ impl<'a> Pair<'a> {
     pub async fn plant(host: &'a Host) -> Self {
         let mut canaries = Canaries::default();
         let (ada, bo) = (create_ada(host, &mut canaries).await, create_bo(host).await);
-        let mut pair = Self { ada, bo, canaries, unread: Vec::new() };
+        let mut pair = Self { ada, bo, canaries, sealed: Vec::new(), unread: Vec::new() };
         let thread_id = pair.leave_pairing().await;
         pair.leave_messages(&thread_id).await;
         pair.leave_meetings(&thread_id).await;
@@ -169,7 +171,7 @@ impl<'a> Pair<'a> {
         let thread_id = bo.call_with_key("pairings", accept).await["thread_id"].clone();
         let mut secret = || {
             let word = Canaries::default().own("pairings", "contact data");
-            self.unread.push(word.clone());
+            self.sealed.push(word.clone());
             word
         };
         let details = json!({

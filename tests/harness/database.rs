@@ -83,15 +83,6 @@ impl Database {
         (size(file) + size(&log)) as f64
     }
 
-    /// Rewrites an SQLite database without free space, in which copies of moved cells may be left that
-    /// `secure_delete` does not overwrite.
-    pub async fn remove_free_space(&self) {
-        if matches!(self, Self::Sqlite(_)) {
-            self.execute("VACUUM").await;
-            self.execute("PRAGMA wal_checkpoint(TRUNCATE)").await;
-        }
-    }
-
     /// Returns which of these texts are in the database.
     pub fn texts_found(&self, texts: &[&str]) -> Vec<String> {
         texts_found(&self.bytes(), texts)

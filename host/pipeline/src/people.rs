@@ -28,6 +28,7 @@ impl Host {
         self.identity.invalidate_standings();
         tokio::time::sleep(STANDING_CACHE_AGE).await;
         self.store.erase_person(&ids, self.clock.now()).await?;
+        self.store.scrub().await?;
         tracing::info!(deleted = counts.deleted, redacted = counts.redacted, "a person is erased");
         Ok(counts)
     }
@@ -42,8 +43,8 @@ impl Host {
             PeopleRequest::Erase { owner_id } => {
                 self.erase_person(&owner_id).await?;
                 self.remove(work).await?;
-                // The removed request named the person, so it must not stay in the write-ahead log.
-                self.store.checkpoint_log().await?;
+                // The removed request named the person, so it must not stay in the database's file.
+                self.store.scrub().await?;
                 return Ok(());
             }
             PeopleRequest::Export { export_id, owner_id, about } => {

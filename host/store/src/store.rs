@@ -82,6 +82,15 @@ impl Store {
         self.inner.signals.inboxes.subscribe()
     }
 
+    /// Overwrites what the file of SQLite still has of deleted rows: copies in the unused space of pages, and the
+    /// write-ahead log. PostgreSQL removes them by itself.
+    pub async fn scrub(&self) -> Result<(), DbError> {
+        match &*self.inner.backend {
+            Backend::Sqlite(sqlite) => sqlite.scrub().await,
+            Backend::Postgres(_) => Ok(()),
+        }
+    }
+
     /// Closes the database. On SQLite, the write-ahead log is merged into the file first.
     pub async fn close(&self) {
         self.inner.backend.close().await;

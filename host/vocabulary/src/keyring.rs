@@ -63,6 +63,11 @@ impl Keyring {
         }
         keys
     }
+
+    /// Derives the keys of a capability for one purpose.
+    pub fn derive_for(&self, capability: &str, purpose: &str) -> DerivedKeys {
+        self.derive(&format!("{purpose} of {capability}"))
+    }
 }
 
 impl fmt::Debug for Keyring {

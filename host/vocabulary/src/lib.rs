@@ -36,6 +36,7 @@ mod delivery;
 mod descriptor;
 mod digest;
 mod failure;
+mod hexadecimal;
 mod identifier;
 mod key_seal;
 mod keyring;
@@ -68,6 +69,7 @@ pub use descriptor::{
 };
 pub use digest::Digest;
 pub use failure::{Failure, RETRY_SOON_S};
+pub use hexadecimal::from_hex;
 pub use identifier::{
     CATALOG_CHANGED, FINDER_TOOLS, HELD_EVENTS, HOST, HOST_EVENTS, LOOKUPS_OF,
     NOTIFICATIONS_DIGEST, OUTGOING_SMS, PEOPLE_OF, SMS_UNDELIVERABLE, STREAM_GAP,

@@ -1,5 +1,6 @@
 //! Whom a component comes from.
 
+use crate::hexadecimal::from_hex;
 use std::{fmt, str::FromStr};
 
 /// The publisher of a component. A capability's id belongs to a publisher, with its collections, secrets and
@@ -55,14 +56,7 @@ impl FromStr for Publisher {
 
 /// Parses a public key of 64 hexadecimal digits. Returns `None` for any other text.
 fn key(digits: &str) -> Option<[u8; 32]> {
-    if digits.len() != 64 || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return None;
-    }
-    let mut key = [0; 32];
-    for (index, byte) in key.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(digits.get(index * 2..index * 2 + 2)?, 16).ok()?;
-    }
-    Some(key)
+    from_hex(digits)?.try_into().ok()
 }
 
 #[cfg(test)]

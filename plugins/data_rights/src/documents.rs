@@ -1,10 +1,11 @@
 //! The stored documents: a person's last export and erasure, and the parts of the archive.
 
 use crate::{refusals::*, states::*, types::*};
+use people_kit::hex;
 use portolan_archive::Contents;
 use portolan_sdk::documents::Person;
 use portolan_sdk::documents::PersonalField::Personal;
-use portolan_sdk::prelude::*;
+use portolan_sdk::{prelude::*, secrets};
 
 /// The last export and the last erasure of each person, keyed by the owner's id. Each start writes it,
 /// so two agents cannot start two at once.
@@ -17,7 +18,7 @@ pub(crate) const EXPORTS: Collection<Export> =
 /// The parts of archives, keyed by the export's id and the part's number. They copy what is stored elsewhere,
 /// so exports leave them out.
 pub(crate) const PARTS: Collection<StoredPart> = Collection::new("parts")
-    .people(&[Person::delete("owner_id").fields(&[Personal("text")])])
+    .people(&[Person::delete("owner_id").fields(&[Personal("sealed")])])
     .annotations(&[("portolan/left_out_of_exports", "true")]);
 
 pub(crate) const ERASURES: Collection<Erasure> = Collection::new("erasures")
@@ -54,7 +55,20 @@ pub(crate) struct StoredPart {
     pub(crate) file: String,
     pub(crate) offset: u64,
     pub(crate) sha256: String,
-    pub(crate) text: String,
+    /// The text, sealed and as hexadecimal digits: an archive has contact data that others keep sealed too.
+    pub(crate) sealed: String,
+}
+
+impl StoredPart {
+    pub(crate) fn seal(text: &str) -> Result<String> {
+        Ok(hex::encode(&secrets::seal(text.as_bytes())?))
+    }
+
+    /// Returns the text; `None` if this capability's keys cannot open it.
+    pub(crate) fn open(&self) -> Result<Option<String>> {
+        let opened = secrets::open(&hex::decode(&self.sealed))?;
+        Ok(opened.and_then(|bytes| String::from_utf8(bytes).ok()))
+    }
 }
 
 #[document]

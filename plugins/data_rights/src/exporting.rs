@@ -80,16 +80,19 @@ pub(crate) fn download(call: &Call, input: &Download) -> Result<Answer<Parts>> {
     let last = input.part.saturating_add(input.limit.min(MOST_PARTS) - 1).min(value.parts);
     let numbers = input.part..=last;
     let stored = PARTS.get_many(numbers.clone().map(|number| part_id(&export.id, number)))?;
-    let items = numbers.zip(stored).filter_map(|(part, stored)| {
-        let StoredPart { file, offset, sha256, text, .. } = stored?.value;
-        Some(PartView { part, file, offset, bytes: text.len() as u64, sha256, text })
-    });
+    let mut items = Vec::new();
+    for (part, stored) in numbers.zip(stored) {
+        let Some(stored) = stored else { continue };
+        let Some(text) = stored.value.open()? else { continue };
+        let StoredPart { file, offset, sha256, .. } = stored.value;
+        items.push(PartView { part, file, offset, bytes: text.len() as u64, sha256, text });
+    }
     let next_part = (last < value.parts).then_some(last + 1);
     let parts = Parts {
         export_id: export.id.clone(),
         parts: value.parts,
         bytes: value.bytes(),
-        items: items.collect(),
+        items,
         next_part,
         trust: UNTRUSTED,
     };

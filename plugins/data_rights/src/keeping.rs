@@ -49,7 +49,7 @@ fn store(export_id: &str, export: &mut Export, file: &File) -> Result<()> {
             file: file.name.clone(),
             offset,
             sha256: hex::encode(&Sha256::digest(text)),
-            text: text.to_owned(),
+            sealed: StoredPart::seal(text)?,
         };
         offset += text.len() as u64;
         let id = part_id(export_id, export.parts);

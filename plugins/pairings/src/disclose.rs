@@ -33,7 +33,7 @@ pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure
     let news: Vec<Kind> = both.difference(&value.exchanged).copied().collect();
     let changed = disclosed != before || !news.is_empty();
     let side = value.side_mut(role);
-    side.disclosed_by = side.org_id.as_ref().and_then(|_| call.owner_id()).map(str::to_owned);
+    side.disclosed_by = call.owner_id().map(str::to_owned);
     side.disclosed = disclosed;
     value.exchanged = both;
     transitions::record_agent(call, &mut pairing, role)?;

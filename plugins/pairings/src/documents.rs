@@ -4,7 +4,7 @@
 use crate::{refusals::*, states::*};
 use people_kit::{listings::Profile, pairings::Origin};
 use portolan_sdk::documents::Person;
-use portolan_sdk::documents::PersonalField::Shared;
+use portolan_sdk::documents::PersonalField::{Personal, Shared};
 use portolan_sdk::{documents::OpenIds, prelude::*};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +36,7 @@ pub(crate) const PAIRINGS: Collection<Pairing> = Collection::new("pairings")
         Person::redact("from.owner_id", &[Shared("from.disclosed"), Shared("messages[].text")]),
         Person::redact("from.agent_id", &[]),
         Person::redact("from.assigned_to", &[]),
-        Person::redact("from.disclosed_by", &[Shared("from.disclosed")]),
+        Person::redact("from.disclosed_by", &[Personal("from.disclosed")]),
         Person::redact(
             "to.owner_id",
             &[
@@ -49,7 +49,7 @@ pub(crate) const PAIRINGS: Collection<Pairing> = Collection::new("pairings")
         ),
         Person::redact("to.agent_id", &[]),
         Person::redact("to.assigned_to", &[]),
-        Person::redact("to.disclosed_by", &[Shared("to.disclosed")]),
+        Person::redact("to.disclosed_by", &[Personal("to.disclosed")]),
         Person::redact("messages[].owner_id", &[Shared("messages[].text")]),
         Person::redact("people", &[]),
     ])
@@ -142,7 +142,7 @@ pub(crate) struct Side {
     /// elsewhere.
     #[serde(default)]
     pub(crate) disclosed: BTreeMap<Kind, Option<String>>,
-    /// The member of an organisation whose data that is.
+    /// Whose data that is: the person, or a member of the organisation.
     pub(crate) disclosed_by: Option<String>,
     /// Whether the other side was notified that this one cannot be reached.
     #[serde(default)]

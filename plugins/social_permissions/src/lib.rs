@@ -16,7 +16,11 @@ mod types;
 
 use model::{Askers, MODEL, SubjectKind};
 use people_kit::relations::{RelationChanges, RelationCheck, Verdict};
-use portolan_sdk::{NoInput, prelude::*};
+use portolan_sdk::{
+    NoInput,
+    migration::{Migrated, Migration},
+    prelude::*,
+};
 use tuples::Store;
 use types::*;
 
@@ -42,6 +46,12 @@ struct SocialPermissions;
     collections = [TUPLES, OBJECTS]
 )]
 impl SocialPermissions {
+    /// Give blocks of an earlier version the person who keeps them.
+    #[action(access = internal, idempotent)]
+    fn migrate(_call: &Call, input: Migration) -> Result<Migrated, Infallible> {
+        Ok(input.each(|stored: StoredTuple| Ok(stored.with_keeper())))
+    }
+
     /// Check whether a relation holds, and why.
     ///
     /// The answer for a relation that does not hold has no reasons: it may never have been granted,

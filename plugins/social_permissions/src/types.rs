@@ -21,6 +21,7 @@ pub(crate) const MOST_READS: u32 = 4000;
 
 /// The tuples, keyed by their text.
 pub(crate) const TUPLES: Collection<StoredTuple> = Collection::new("tuples")
+    .version(2)
     .people(&[
         Person::delete("$id"),
         Person::delete("object"),
@@ -59,8 +60,15 @@ impl StoredTuple {
     /// Makes a tuple that another capability states.
     pub(crate) fn stated(object: String, relation: String, subject: String) -> Self {
         let (shape, granted_by, expires_at) = (Shape::of(&subject), None, None);
-        let kept_by = (relation == BLOCKED).then(|| object.clone());
-        Self { object, relation, subject, shape, granted: false, granted_by, expires_at, kept_by }
+        let (granted, kept_by) = (false, None);
+        Self { object, relation, subject, shape, granted, granted_by, expires_at, kept_by }
+            .with_keeper()
+    }
+
+    /// Returns the tuple with the person who keeps it, as version 2 has it.
+    pub(crate) fn with_keeper(mut self) -> Self {
+        self.kept_by = (self.relation == BLOCKED).then(|| self.object.clone());
+        self
     }
 
     pub(crate) fn id(&self) -> String {
@@ -343,4 +351,20 @@ pub(crate) fn own_grants() -> Next {
 
 pub(crate) fn list_grants(object: impl Into<String>) -> Next {
     own_grants().field("object", object.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_version_1_get_their_keeper() {
+        for (relation, keeper) in [(BLOCKED, Some("owner:own_1")), ("follower", None)] {
+            let of = |relation: &str| {
+                StoredTuple::stated("owner:own_1".into(), relation.into(), "owner:own_2".into())
+            };
+            let old = StoredTuple { kept_by: None, ..of(relation) };
+            assert_eq!(old.with_keeper().kept_by.as_deref(), keeper);
+        }
+    }
 }

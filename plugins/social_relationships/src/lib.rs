@@ -11,7 +11,11 @@ mod view;
 
 use people_kit::delivery::{self, CatalogChange, StateNext};
 use people_kit::relations::{Hidden, HiddenQuery};
-use portolan_sdk::{events::Happened, prelude::*};
+use portolan_sdk::{
+    events::Happened,
+    migration::{Migrated, Migration},
+    prelude::*,
+};
 use states::{BLOCK, CONNECT, FOLLOW, MUTE};
 use types::*;
 
@@ -39,6 +43,12 @@ struct SocialRelationships;
     state_machines = [FOLLOW, CONNECT, BLOCK, MUTE]
 )]
 impl SocialRelationships {
+    /// Give blocks and mutes of an earlier version the person who keeps them.
+    #[action(access = internal, idempotent)]
+    fn migrate(_call: &Call, input: Migration) -> Result<Migrated, Infallible> {
+        Ok(input.each(|stored: Record| Ok(stored.with_keeper())))
+    }
+
     /// Follow a person.
     ///
     /// The relationship is `active` at once, or `requested` if the person wants to be asked. For a

@@ -14,6 +14,7 @@ pub(crate) struct OtherId(String);
 /// The relationships, keyed by an id that is derived from the two people. A relationship that has
 /// ended is kept for its cooldown, so that the person who ended it is not asked again at once.
 pub(crate) const RELATIONSHIPS: Collection<Record> = Collection::new("relationships")
+    .version(2)
     .people(&[
         Person::delete("$id"),
         Person::delete("subject"),
@@ -115,8 +116,15 @@ pub(crate) struct Record {
 impl Record {
     pub(crate) fn new(kind: Kind, subject: &str, object: &str, state: State, since: u64) -> Self {
         let (subject, object) = (subject.to_owned(), object.to_owned());
-        let kept_by = matches!(kind, Kind::Block | Kind::Mute).then(|| subject.clone());
-        Self { kind, subject, object, state, since, asked_at: None, ended_by: None, kept_by }
+        let (asked_at, ended_by, kept_by) = (None, None, None);
+        Self { kind, subject, object, state, since, asked_at, ended_by, kept_by }.with_keeper()
+    }
+
+    /// Returns the record with the person who keeps it, as version 2 has it.
+    pub(crate) fn with_keeper(mut self) -> Self {
+        let is_kept = matches!(self.kind, Kind::Block | Kind::Mute);
+        self.kept_by = is_kept.then(|| self.subject.clone());
+        self
     }
 
     /// Returns the other person of the two.
@@ -310,6 +318,20 @@ mod tests {
         for kind in [Kind::Follow, Kind::Connect, Kind::Block, Kind::Mute] {
             let same = id(kind, "own_a", "own_b") == id(kind, "own_b", "own_a");
             assert_eq!(same, kind == Kind::Connect, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn blocks_and_mutes_of_version_1_get_their_keeper() {
+        for (kind, keeper) in [
+            (Kind::Block, Some("own_1")),
+            (Kind::Mute, Some("own_1")),
+            (Kind::Follow, None),
+            (Kind::Connect, None),
+        ] {
+            let old =
+                Record { kept_by: None, ..Record::new(kind, "own_1", "own_2", State::Active, 1) };
+            assert_eq!(old.with_keeper().kept_by.as_deref(), keeper);
         }
     }
 }

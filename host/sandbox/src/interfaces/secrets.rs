@@ -12,6 +12,7 @@ use hmac::{Hmac, Mac as _};
 use portolan_vocabulary::{DerivedKeys, Keyring, sealed};
 use rand::RngExt as _;
 use sha2::Sha256;
+use std::sync::Arc;
 
 pub(super) const INTERFACE: Interface =
     Interface::open("secrets", |linker| secrets::add_to_linker::<_, State>(linker, host));
@@ -49,8 +50,8 @@ impl secrets::Host for CallState {
 impl CallState {
     /// Returns the capability's own keys for one purpose, the newest first.
     fn own_keys(&mut self, purpose: &str) -> Answer<DerivedKeys> {
-        let purpose = format!("{purpose} of {}", self.capability);
-        Ok(self.work()?.unit.keys().derive(&purpose))
+        let capability = Arc::clone(&self.capability);
+        Ok(self.work()?.unit.keys().derive_for(&capability, purpose))
     }
 
     fn all_macs(&mut self, data: &[u8]) -> Answer<Vec<Vec<u8>>> {

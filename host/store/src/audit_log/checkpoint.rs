@@ -6,7 +6,7 @@ use super::{
 };
 use crate::signing_key::SigningKey;
 use ed25519_dalek::{Signature, Signer as _, VerifyingKey};
-use portolan_vocabulary::Timestamp;
+use portolan_vocabulary::{Timestamp, from_hex};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -52,7 +52,8 @@ impl Checkpoint {
     }
 
     pub(super) fn is_signed_by(&self, key: &VerifyingKey) -> bool {
-        let signature = from_hex(&self.signature).map(|bytes| Signature::from_bytes(&bytes));
+        let signature =
+            from_hex(&self.signature).and_then(|bytes| Signature::from_slice(&bytes).ok());
         signature.is_some_and(|signature| {
             key.verify_strict(self.signed_text().as_bytes(), &signature).is_ok()
         })
@@ -60,8 +61,8 @@ impl Checkpoint {
 
     /// Returns the rows' hashes, if they are those that were signed.
     pub(super) fn verified_leaves(&self) -> Option<Vec<Hash>> {
-        let leaves: Vec<Hash> =
-            self.leaves.iter().map(|leaf| from_hex(leaf)).collect::<Option<_>>()?;
+        let leaf = |leaf: &String| from_hex(leaf)?.try_into().ok();
+        let leaves: Vec<Hash> = self.leaves.iter().map(leaf).collect::<Option<_>>()?;
         let count = (self.last + 1).checked_sub(self.first)?;
         (leaves.len() as u64 == count && hex(&root(&leaves)) == self.root).then_some(leaves)
     }
@@ -83,16 +84,4 @@ impl Checkpoint {
         ])
         .to_string()
     }
-}
-
-/// Parses hexadecimal digits of exactly this many bytes.
-pub(super) fn from_hex<const BYTES: usize>(text: &str) -> Option<[u8; BYTES]> {
-    let mut bytes = [0; BYTES];
-    if text.len() != 2 * BYTES || !text.is_ascii() {
-        return None;
-    }
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
-    }
-    Some(bytes)
 }

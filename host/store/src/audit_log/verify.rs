@@ -1,13 +1,13 @@
 //! The faults of an export of the audit log.
 
 use super::{
-    checkpoint::{Checkpoint, from_hex},
+    checkpoint::Checkpoint,
     entry::AuditEntry,
     leaf::{ERASED_AGENT, ERASED_OWNER, Hash, commitment, leaf},
     line::AuditLine,
 };
 use ed25519_dalek::VerifyingKey;
-use portolan_vocabulary::Timestamp;
+use portolan_vocabulary::{Timestamp, from_hex};
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
@@ -140,7 +140,8 @@ impl AuditVerifier {
     fn add_key(&mut self, id: String, public_key: &str) {
         let is_trusted =
             self.trusted.is_empty() || self.trusted.iter().any(|key| key == public_key);
-        let key = from_hex(public_key).and_then(|bytes| VerifyingKey::from_bytes(&bytes).ok());
+        let key =
+            from_hex(public_key).and_then(|bytes| VerifyingKey::try_from(bytes.as_slice()).ok());
         if let Some(key) = key.filter(|_| is_trusted) {
             self.keys.insert(id, key);
         }

@@ -14,6 +14,7 @@ mod sqlite;
 mod statements;
 mod timeout;
 mod transaction;
+mod unused_space;
 
 pub(crate) use backend::{Backend, NUMBER, TEXT, read, transact, transact_alone};
 pub use backend::{Steps, migrate};

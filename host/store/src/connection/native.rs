@@ -95,6 +95,10 @@ impl NativeTransaction {
         self.0.prepare_cached("COMMIT")?.execute([])?;
         Ok(())
     }
+
+    pub(super) fn connection(&self) -> &Connection {
+        &self.0
+    }
 }
 
 impl Drop for NativeTransaction {

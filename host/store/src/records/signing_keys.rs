@@ -146,7 +146,7 @@ impl Store {
             .await?
             .rows_affected()
         });
-        // The database's log still has the former form.
-        self.checkpoint_log().await
+        // The database's file still has the former form.
+        self.scrub().await
     }
 }

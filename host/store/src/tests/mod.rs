@@ -3,3 +3,4 @@
 mod held;
 mod held_limits;
 mod person;
+mod scrub;

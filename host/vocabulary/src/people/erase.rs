@@ -1,4 +1,4 @@
-//! What the erasure of people does to a document, and what an export of them hides of others.
+//! What the erasure of people does to a document, and which fields an export of them hides or opens.
 
 use super::{
     declaration::{Audience, Erasure},
@@ -45,23 +45,46 @@ impl People {
     /// else.
     pub fn hide_others(&self, id: &str, document: &mut Value, people: &[String]) {
         let is_other = |found: &str| !people.iter().any(|person| person == found);
-        let mut hide = |value: &mut Value, audience| {
+        let names_others = person_ids(id).any(is_other) && person_ids(id).all(is_other);
+        self.change_personal(document, names_others, &is_other, &mut clear_value);
+    }
+
+    /// Calls `change` with each field of the audience `Personal` about these people.
+    pub fn change_own(
+        &self,
+        id: &str,
+        document: &mut Value,
+        people: &[String],
+        change: &mut dyn FnMut(&mut Value),
+    ) {
+        let is_own = |found: &str| people.iter().any(|person| person == found);
+        self.change_personal(document, person_ids(id).any(is_own), &is_own, change);
+    }
+
+    /// Calls `change` with each field of the audience `Personal` about matching people. `is_id_matching`:
+    /// whether the document's id is one of them.
+    fn change_personal(
+        &self,
+        document: &mut Value,
+        is_id_matching: bool,
+        matches: &dyn Fn(&str) -> bool,
+        change: &mut dyn FnMut(&mut Value),
+    ) {
+        let mut change = |value: &mut Value, audience| {
             if audience == Audience::Personal {
-                clear_value(value);
+                change(value);
             }
         };
         for subject in &self.0 {
-            if subject.is_document_id {
-                if person_ids(id).any(is_other) && !person_ids(id).any(|found| !is_other(found)) {
-                    for (path, audience) in &subject.fields {
-                        for_each_at(document, path, &mut |value| hide(value, *audience));
-                    }
+            if !subject.is_document_id {
+                // Nothing is removed here, whatever an erasure would do.
+                let subject = Subject { erasure: Erasure::Redact, ..subject.clone() };
+                subject.visit(document, matches, &mut change);
+            } else if is_id_matching {
+                for (path, audience) in &subject.fields {
+                    for_each_at(document, path, &mut |value| change(value, *audience));
                 }
-                continue;
             }
-            // Nothing is removed here, whatever an erasure would do.
-            let subject = Subject { erasure: Erasure::Redact, ..subject.clone() };
-            subject.visit(document, &is_other, &mut hide);
         }
     }
 }

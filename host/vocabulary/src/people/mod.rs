@@ -10,7 +10,7 @@
 //! - `path`: the paths at which documents name people.
 //! - `subject`: one declared path of people, and the search for matching people at that path.
 //! - `documents`: whom the documents of a collection name.
-//! - `erase`: what an erasure does to a document, and what an export hides.
+//! - `erase`: what an erasure does to a document, and which fields an export hides or opens.
 
 mod declaration;
 mod documents;

@@ -160,6 +160,28 @@ fn an_export_hides_what_is_personal_to_others() {
 }
 
 #[test]
+fn only_a_persons_own_fields_are_changed() {
+    let declared = people(&[
+        ("by", Erasure::Redact, &[("told", Audience::Personal), ("reason", Audience::Shared)]),
+        ("about", Erasure::Redact, &[("secret", Audience::Personal)]),
+        ("$id", Erasure::DeleteDocument, &[("number", Audience::Personal)]),
+    ]);
+    let texts =
+        json!({"by": BEN, "about": ANNA, "told": "1", "reason": "2", "secret": "3", "number": "4"});
+    let changed = |id: &str, person: &str| {
+        let (mut document, mut found) = (texts.clone(), Vec::new());
+        declared.change_own(id, &mut document, &[person.to_owned()], &mut |value| {
+            found.push(value.as_str().unwrap().to_owned());
+        });
+        found
+    };
+    assert_eq!(changed("id", BEN), ["1"]);
+    assert_eq!(changed("id", ANNA), ["3"]);
+    assert_eq!(changed(ANNA, ANNA), ["3", "4"]);
+    assert_eq!(changed(ANNA, BEN), ["1"]);
+}
+
+#[test]
 fn a_personal_document_is_only_of_the_person_at_its_path() {
     let declared = people(&[
         ("kept_by", Erasure::DeleteDocument, &[("$id", Audience::Personal)]),

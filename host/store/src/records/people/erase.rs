@@ -78,18 +78,10 @@ struct Erasure<'e> {
 }
 
 impl Store {
-    /// Writes what the write-ahead log of SQLite contains into the database, and empties the log: then
-    /// neither has what was deleted.
-    pub async fn checkpoint_log(&self) -> Result<(), DbError> {
-        let Backend::Sqlite(sqlite) = &*self.inner.backend else { return Ok(()) };
-        let _guard = sqlite.lock_writer().await?;
-        sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&sqlite.write_pool).await?;
-        Ok(())
-    }
-
     /// Erases a person: deletes or redacts all that is stored about them, and records the digest of the
     /// owner's id. The records of the agents and the owner are erased last, so that a second erasure, or the
-    /// next start of the host, can continue an erasure that was interrupted.
+    /// next start of the host, can continue an erasure that was interrupted. [`Store::scrub`] then overwrites
+    /// what the database's file still has of the deleted rows.
     pub async fn erase_person(
         &self,
         ids: &[String],
@@ -383,8 +375,8 @@ impl Erasure<'_> {
         Ok(())
     }
 
-    /// Removes deleted words from the indexes of SQLite, and empties the write-ahead log. PostgreSQL removes
-    /// such remains by itself, and its dumps contain neither indexes nor the log.
+    /// Removes deleted words from the indexes of SQLite. PostgreSQL removes them by itself, and its dumps do not
+    /// contain indexes.
     async fn purge_deleted_words(&self) -> Result<(), DbError> {
         let backend = &*self.store.inner.backend;
         let Backend::Sqlite(_) = backend else { return Ok(()) };
@@ -402,7 +394,7 @@ impl Erasure<'_> {
                 sqlx::query(AssertSqlSafe(sql)).execute(&mut *transaction).await?.rows_affected()
             });
         }
-        self.store.checkpoint_log().await
+        Ok(())
     }
 }
 

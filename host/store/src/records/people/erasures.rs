@@ -38,6 +38,9 @@ impl Store {
                 }
             }
         }
+        if erased > 0 {
+            self.scrub().await?;
+        }
         for digest in listed.difference(&recorded) {
             self.put_erasure(digest, now).await?;
         }

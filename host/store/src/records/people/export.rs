@@ -5,7 +5,7 @@ use super::{CHUNK, Row, pattern};
 use crate::{
     connection::read, error::DbError, integers::unsigned, store::Store, usage::capability_of,
 };
-use portolan_vocabulary::Timestamp;
+use portolan_vocabulary::{Keyring, Timestamp, from_hex, sealed};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -30,7 +30,8 @@ pub struct PersonalDocument {
     /// The version of the collection, which is that of the document's form.
     pub version: i64,
     pub id: String,
-    /// The personal fields of other people are empty.
+    /// The personal fields of other people are empty. Those of the person that the capability has sealed are
+    /// opened.
     pub document: Value,
     /// Why the document is in quarantine, if it is.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,6 +109,21 @@ impl Store {
 
 type SendResult = Result<Result<(), ReceiverDropped>, DbError>;
 
+/// Replaces the texts in a value that a capability has sealed with these keys, as hexadecimal digits.
+fn open_sealed(value: &mut Value, keys: &[[u8; 32]]) {
+    match value {
+        Value::String(text) => {
+            let opened = from_hex(text).and_then(|bytes| sealed::open(keys, &bytes));
+            if let Some(opened) = opened.and_then(|bytes| String::from_utf8(bytes).ok()) {
+                *text = opened;
+            }
+        }
+        Value::Array(elements) => elements.iter_mut().for_each(|value| open_sealed(value, keys)),
+        Value::Object(entries) => entries.values_mut().for_each(|value| open_sealed(value, keys)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
 /// Sends an item, or ends the export if the receiver was dropped.
 macro_rules! send {
     ($export:expr, $item:expr) => {
@@ -140,6 +156,9 @@ impl Export<'_> {
                 return Ok(None);
             }
             people.hide_others(&id, &mut document, self.ids);
+            let keys = self.store.keys().derive_for(&place.0, Keyring::SEAL);
+            let mut open = |value: &mut Value| open_sealed(value, &keys);
+            people.change_own(&id, &mut document, self.ids, &mut open);
         }
         let ((capability, collection), version) = (place, declared.version);
         Ok(Some(PersonalDocument {
