@@ -1,21 +1,43 @@
 // Makes the page that the host embeds: `node build.mjs [FOLDER]`, dist without one.
 
 import { createHash } from "node:crypto";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { surroundings } from "./surroundings.mjs";
 
 /** Whose code or data is in what is built. */
-const BUNDLED = ["leaflet", "supercluster", "kdbush", "us-atlas"];
+const BUNDLED = [
+  "leaflet",
+  "supercluster",
+  "kdbush",
+  "us-atlas",
+  "protomaps-leaflet",
+  "@protomaps/basemaps",
+  "pmtiles",
+  "fflate",
+  "pbf",
+  "@mapbox/vector-tile",
+  "@mapbox/point-geometry",
+  "rbush",
+  "quickselect",
+  "color2k",
+  "potpack",
+];
+/** Packages without a text of their own, and a package of the same holder with the same license. */
+const SAME_LICENSE = { pmtiles: "protomaps-leaflet", "@protomaps/basemaps": "protomaps-leaflet" };
 const here = fileURLToPath(new URL(".", import.meta.url));
-const require = createRequire(import.meta.url);
 
 const { outputFiles } = await build({
   absWorkingDir: here,
-  entryPoints: { map: "src/main.ts" },
+  // The list first, the map after it; a worker for the large documents; streets where there are any.
+  entryPoints: {
+    map: "src/main.ts",
+    chart: "src/chart.ts",
+    reader: "src/reader.ts",
+    basemap: "src/basemap.ts",
+  },
   bundle: true,
   minify: true,
   format: "esm",
@@ -51,21 +73,33 @@ const fields = {
   "style-integrity": integrity("map.css"),
   script: served("map.js"),
   "script-integrity": integrity("map.js"),
+  chart: served("chart.js"),
+  "chart-integrity": integrity("chart.js"),
+  reader: served("reader.js"),
+  basemap: served("basemap.js"),
 };
 const template = await readFile(join(here, "src/page.html"), "utf8");
-const page = template.replaceAll(/\{\{([a-z-]+)\}\}/g, (_, field) => fields[field]);
-files.set("index.html", Buffer.from(page));
+// Within other pages it is shown without what belongs to this host alone.
+for (const [name, view] of Object.entries({ "index.html": "whole", "embed.html": "embed" })) {
+  const page = template.replaceAll(/\{\{([a-z-]+)\}\}/g, (_, field) => ({ ...fields, view })[field]);
+  files.set(name, Buffer.from(page));
+}
 
 const folder = process.argv[2] ?? join(here, "dist");
 await mkdir(folder, { recursive: true });
 for (const [name, content] of files) await writeFile(join(folder, name), content);
 
+function inside(name, file) {
+  return join(here, "node_modules", name, file);
+}
+
 async function licences() {
   const texts = ["What the map page of Portolan contains of others.\n"];
   for (const name of BUNDLED) {
-    const folder = join(here, "node_modules", name);
-    const { version, license } = require(join(folder, "package.json"));
-    const text = await readFile(join(folder, "LICENSE"), "utf8");
+    const { version, license } = JSON.parse(await readFile(inside(name, "package.json"), "utf8"));
+    const folder = inside(SAME_LICENSE[name] ?? name, ".");
+    const file = (await readdir(folder)).find((file) => /^licen[cs]e/i.test(file));
+    const text = await readFile(join(folder, file), "utf8");
     texts.push(`${name} ${version} (${license})\n\n${text.trim()}\n`);
   }
   texts.push(

@@ -60,6 +60,7 @@ mod cases {
     mod failures;
     mod faults;
     mod feeds;
+    mod feeds_changes;
     mod feeds_publications;
     mod feeds_requests;
     mod feeds_served;
@@ -143,6 +144,7 @@ mod cases {
     mod quotas_stored;
     mod random_walks;
     mod random_walks_settings;
+    mod record_pages;
     mod recycled_numbers;
     mod reference;
     mod refusals;

@@ -1,18 +1,22 @@
 //! A build: from the sources to a publication.
 
 use crate::{
-    check::{Fault, faults},
-    document::{Documents, INDEX, Imprint},
+    board::Posting,
+    changes::Past,
+    check::{Fault, faults, faults_of_new},
+    descriptions::PublishedPart,
+    document::{Documents, INDEX, Imprint, generated_at},
     entries::Refused,
-    fetch::{Fetcher, Limits},
+    fetch::{Fetcher, Limits, Manners},
     gather::{Progress, gather},
-    join::{Joined, Knowledge, Reasons, join},
+    join::{Joined, Knowledge, LeftOut, Reasons, join, postings},
     maturity::Maturity,
+    objections::{ObjectionError, Objections, Suppression},
     parts::{Parts, id_of},
-    publish::{self, Press, documents},
-    record::{Listing, Roads, Signal},
-    sources::Sources,
-    state::{Failing, Kept, Quarantined},
+    publish::{self, NotPublished, Press, Published, documents},
+    record::{FEEDS, Listing, Roads, Signal, SourceEntry},
+    sources::{Faults, Sources},
+    state::{Failing, Kept, Origin, Quarantined},
     timestamp::{Timestamp, days},
 };
 use ipnet::IpNet;
@@ -28,6 +32,9 @@ const OWN: [&str; 3] = ["agent-readable-signals.json", "hi-handoff-manifest.json
 /// How often records are removed and the others checked again. Records that refer to a removed one
 /// are removed with it, so one round is usually enough.
 const ROUNDS: usize = 8;
+/// How long it is known that a record is gone, and of how many records.
+const KNOWN_GONE: Duration = days(180);
+const MOST_GONE: usize = 50_000;
 /// How long the signals of a target that is not on the map are remembered.
 const REMEMBERED: Duration = days(365);
 
@@ -39,6 +46,8 @@ pub struct Options {
     pub roads: Roads,
     /// Address ranges that may be fetched although they are not public.
     pub opened: Vec<IpNet>,
+    /// Whether files and servers of this machine may be read, to try sources.
+    pub allow_local: bool,
     pub limits: Limits,
     /// What people have said about signals. If it is not available, the last build's knowledge is used.
     pub knowledge: Option<Knowledge>,
@@ -58,6 +67,8 @@ pub struct Report {
     pub moved: Vec<Moved>,
     /// The records that are not published.
     pub quarantined: Vec<Quarantined>,
+    /// The roles on boards that are not for the city.
+    pub left_out: LeftOut,
 }
 
 /// A new signal, or one whose maturity has changed.
@@ -88,6 +99,16 @@ pub enum BuildError {
     Data(#[from] toml::de::Error),
     #[error("a document cannot be written: {0}")]
     Document(#[source] serde_json::Error),
+    #[error(transparent)]
+    Objections(#[from] ObjectionError),
+    #[error("the names of the objections are too many: {0}")]
+    Names(#[from] regex::Error),
+    #[error(
+        "nothing is published in this folder, or by an older version: run `portolan feeds build`"
+    )]
+    NotBuilt,
+    #[error("the sources of the publication cannot be read:\n{0}")]
+    Sources(#[from] Faults),
     #[error("the documents are not valid, and the former publication stays:\n{}", lines(.0))]
     Faulty(Vec<Fault>),
 }
@@ -104,35 +125,123 @@ pub async fn build(
     options: &Options,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Report, BuildError> {
-    let Options { folder, roads, opened, limits, knowledge, confirmed, now } = options;
+    let Options { folder, roads, opened, allow_local, limits, knowledge, confirmed, now } = options;
     let press = Press::open(folder)?;
-    let former = press.published()?;
-    let fetcher = Fetcher::new(opened, limits.clone(), &press.cache(), *now)?;
-    let mut state = gather(sources, former.state, &fetcher, confirmed, *now, progress).await;
+    // A list that cannot be read is found before the sources are asked.
+    Objections::read(folder)?;
+    let mut former = press.published()?;
+    let manners =
+        Manners { opened, allows_local: *allow_local, contact: sources.contact.as_deref() };
+    let fetcher = Fetcher::new(&manners, limits.clone(), &press.cache(), *now)?;
+    former.state = gather(sources, former.state, &fetcher, confirmed, *now, progress).await;
     if let Some(knowledge) = knowledge {
-        state.knowledge.clone_from(knowledge);
+        former.state.knowledge.clone_from(knowledge);
     }
-    let mut signals = signals(&former.documents).map_err(BuildError::Former)?;
+    publish_joined(&press, folder, former, (sources, roads, *now), progress)
+}
+
+/// Makes the documents again from what was last read, without asking any source: what the list of
+/// objections names since then is not published any more.
+pub fn republish(
+    folder: &Path,
+    now: Timestamp,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Report, BuildError> {
+    let press = Press::open_after_others(folder)?;
+    let former = press.published()?;
+    let Some(origin) = former.state.origin.clone() else { return Err(BuildError::NotBuilt) };
+    let sources = Sources::parse_again(&origin.sources, &origin.corrections)?;
+    // A clock that is behind must not prevent it: no document may be older than what it lists.
+    let index = former.documents.get(INDEX);
+    let now = index.and_then(|index| generated_at(index)).map_or(now, |made_at| now.max(made_at));
+    publish_joined(&press, folder, former, (&sources, &origin.roads, now), progress)
+}
+
+/// Joins what was read, and publishes it. `former` has the documents that are published, and the new state.
+fn publish_joined(
+    press: &Press,
+    folder: &Path,
+    former: Published,
+    (sources, roads, now): (&Sources, &Roads, Timestamp),
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Report, BuildError> {
+    let Published { mut state, documents: former } = former;
+    let suppression = Suppression::new(&Objections::read(folder)?, &state)?;
+    suppression.clean_postings(&mut state);
+    let mut signals = signals(&former).map_err(BuildError::Former)?;
     let before: BTreeMap<String, Maturity> =
         signals.iter().map(|signal| (signal.id.clone(), signal.maturity)).collect();
     signals.append(&mut state.absent_signals);
-    let joined = join(sources, &state, signals.clone(), roads, *now)?;
+    let joined = join(sources, &state, signals.clone(), &suppression, roads, now)?;
     progress(Progress::Joined { records: joined.len() });
-    let imprint = Imprint { sources, roads, now: *now };
-    let Sound { documents, joined, quarantined } = sound(joined, &imprint, &former.documents)?;
-    state.absent_signals = absent(signals, &joined, *now);
+    let checked: Vec<_> = state.sources.iter().map(|(id, kept)| checked(id, kept)).collect();
+    let imprint = Imprint { sources, roads, checked: &checked, now };
+    let published = |name: &str| press.part(name);
+    let Sound { documents, joined, quarantined } =
+        sound(joined, &postings(sources, &state), &imprint, &former, &published)?;
+    signals
+        .retain(|signal| !suppression.covers(&signal.id) && !suppression.covers(&signal.target_id));
+    state.absent_signals = absent(signals, &joined, now);
     state.quarantined.clone_from(&quarantined);
-    let folder = press.publish(&documents, &state, *now)?;
+    state.gone = gone(state.gone, &former, &joined, now);
+    state.origin = Some(Origin {
+        sources: sources.text.clone(),
+        corrections: sources.corrections_text.clone(),
+        roads: roads.clone(),
+    });
+    let is_objected = state.objections != suppression.digest;
+    state.objections.clone_from(&suppression.digest);
+    let is_changed = |file: &str, bytes: &Vec<u8>| match former.get(file) {
+        Some(before) => before != bytes,
+        None => published(file).as_ref() != Some(bytes),
+    };
+    let changed = documents.iter().filter(|(file, bytes)| is_changed(file, bytes));
+    let changed = changed.map(|(file, _)| file.clone()).collect();
+    let moved = moved(&before, &joined.signals);
+    let left_out = joined.left_out.clone();
+    // What is not needed any more is freed, because publishing reads the former documents again.
+    drop((joined, former));
+    let past = if is_objected { Past::Forgotten } else { Past::Kept };
+    let folder = press.publish(&documents, &state, past, now)?;
     progress(Progress::Published { folder: folder.clone() });
-    let changed =
-        documents.iter().filter(|(file, bytes)| former.documents.get(*file) != Some(bytes));
     Ok(Report {
         folder,
-        changed: changed.map(|(file, _)| file.clone()).collect(),
-        moved: moved(&before, &joined.signals),
+        changed,
+        moved,
+        left_out,
         quarantined,
         sources: state.sources.into_iter().map(|(id, kept)| SourceReport::of(id, kept)).collect(),
     })
+}
+
+fn checked(id: &str, kept: &Kept) -> SourceEntry {
+    SourceEntry {
+        id: id.to_owned(),
+        checked_at: kept.read_at,
+        failing_since: kept.failing.as_ref().map(|failing| failing.since),
+        record_count: kept.records.len(),
+    }
+}
+
+/// Returns the records with pages that the former publication or an earlier one had, and this one has not.
+fn gone(
+    mut gone: BTreeMap<String, Timestamp>,
+    former: &Documents,
+    joined: &Joined,
+    now: Timestamp,
+) -> BTreeMap<String, Timestamp> {
+    for feed in FEEDS.iter().filter(|feed| feed.page.is_some()) {
+        let bytes = former.get(feed.file).map(Vec::as_slice).unwrap_or_default();
+        for record in Parts::of(feed.file, bytes).into_iter().flat_map(|parts| parts.records) {
+            gone.entry(id_of(record)).or_insert(now);
+        }
+    }
+    let present: BTreeSet<&String> = joined.ids_of_pages().collect();
+    gone.retain(|id, since| !present.contains(id) && now.since(*since) < KNOWN_GONE);
+    let mut newest: Vec<_> = gone.into_iter().collect();
+    newest.sort_by_key(|(_, since)| std::cmp::Reverse(*since));
+    newest.truncate(MOST_GONE);
+    newest.into_iter().collect()
 }
 
 /// Documents without errors, and the records that were removed from them.
@@ -145,8 +254,10 @@ struct Sound {
 /// Makes the documents, and removes records until the rest are valid.
 fn sound(
     mut joined: Joined,
+    postings: &BTreeMap<String, &Posting>,
     imprint: &Imprint<'_>,
     former: &Documents,
+    published: PublishedPart<'_>,
 ) -> Result<Sound, BuildError> {
     let duplicate = |id| Quarantined {
         document: String::new(),
@@ -154,10 +265,15 @@ fn sound(
         reason: "another record has this id".to_owned(),
         source: None,
     };
+    let is_checked =
+        |name: &str, packed: &[u8]| published(name).is_some_and(|before| before == packed);
     let mut quarantined: Vec<_> = joined.remove_duplicates().into_iter().map(duplicate).collect();
+    quarantined.append(&mut joined.doubts);
     for _ in 0..ROUNDS {
-        let documents = imprint.documents(&joined, former).map_err(BuildError::Document)?;
-        let faults = faults(&documents);
+        let documents = imprint
+            .documents(&mut joined, postings, former, published)
+            .map_err(BuildError::Document)?;
+        let faults = faults_of_new(&documents, &is_checked);
         if faults.is_empty() {
             return Ok(Sound { documents, joined, quarantined });
         }
@@ -173,8 +289,10 @@ fn sound(
         joined.ask(imprint.sources, imprint.now)?;
         quarantined.extend(named(&documents, &reasons));
     }
-    let documents = imprint.documents(&joined, former).map_err(BuildError::Document)?;
-    match faults(&documents) {
+    let documents = imprint
+        .documents(&mut joined, postings, former, published)
+        .map_err(BuildError::Document)?;
+    match faults_of_new(&documents, &is_checked) {
         faults if faults.is_empty() => Ok(Sound { documents, joined, quarantined }),
         faults => Err(BuildError::Faulty(faults)),
     }
@@ -253,7 +371,7 @@ pub fn check(folder: &Path) -> std::io::Result<Vec<Fault>> {
     Ok(faults(&documents(folder)?))
 }
 
-/// Returns the records that the last build in a folder did not publish.
-pub fn quarantined(folder: &Path) -> std::io::Result<Vec<Quarantined>> {
-    publish::quarantined(folder)
+/// Returns the records that the publication in a folder does not have.
+pub fn not_published(folder: &Path) -> std::io::Result<NotPublished> {
+    publish::not_published(folder)
 }

@@ -1,16 +1,22 @@
 //! Validates documents: by their schemas, and by rules that no schema can express.
 
 use crate::{
+    descriptions::{self, is_part, stored, unpack},
     document::{Documents, INDEX, etag},
     parts::{Parts, id_of, records_of},
-    record::FEEDS,
+    record::{FEEDS, PartEntry},
     schema::{Violation, violations},
     text::{contact_in, link},
     timestamp::Timestamp,
 };
 use regex::Regex;
+use serde::Deserialize;
 use serde_json::Value;
-use std::{collections::BTreeSet, fmt, sync::LazyLock};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::LazyLock,
+};
 
 /// How many errors in the head of one document are reported.
 const MOST: usize = 50;
@@ -44,8 +50,18 @@ static IDENTIFIER: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Fields that hold identifiers and digests; what looks like contact data in them is none.
-const MACHINE: [&str; 7] =
-    ["id", "sha256", "etag", "external_id", "board_token", "value", "pattern"];
+const MACHINE: [&str; 10] = [
+    "id",
+    "sha256",
+    "etag",
+    "cursor",
+    "path",
+    "part",
+    "external_id",
+    "board_token",
+    "value",
+    "pattern",
+];
 /// Fields with HTML, of which only the text is searched for contact data.
 const MARKUP: [&str; 2] = ["description_html", "description"];
 /// Fields with dates that must not be in the future.
@@ -64,6 +80,14 @@ const PAST: [&str; 9] = [
 /// Returns the errors in these documents: of each record its first one, and at most `MOST` in the head
 /// of each document.
 pub fn faults(documents: &Documents) -> Vec<Fault> {
+    faults_of_new(documents, &|_, _| false)
+}
+
+/// Says whether the part with this name and these bytes was checked before.
+pub type IsChecked<'a> = &'a dyn Fn(&str, &[u8]) -> bool;
+
+/// Returns the same, without checking parts again that were checked before.
+pub fn faults_of_new(documents: &Documents, is_checked: IsChecked<'_>) -> Vec<Fault> {
     let mut faults = Vec::new();
     let mut parsed = Vec::new();
     for file in FEEDS.iter().map(|feed| feed.file).chain([INDEX]) {
@@ -108,7 +132,10 @@ pub fn faults(documents: &Documents) -> Vec<Fault> {
         }
         check_count(file, parts, &mut faults);
         match *file {
-            INDEX => check_index(parts, documents, &mut faults),
+            INDEX => {
+                check_index(parts, documents, &mut faults);
+                check_parts(parts, (documents, is_checked), &known, &mut faults);
+            }
             "live-signal-feed.json" => check_maturity(parts, &mut faults),
             _ => {}
         }
@@ -248,6 +275,76 @@ fn check_index(index: &Parts<'_>, documents: &Documents, faults: &mut Vec<Fault>
             let what = format!("it is not the ETag of {}", feed.file);
             faults.push(Fault::of_document(INDEX, &format!("/items/{at}/etag"), what));
         }
+    }
+}
+
+/// Checks the parts that the index lists, and that there are no others.
+fn check_parts(
+    index: &Parts<'_>,
+    (documents, is_checked): (&Documents, IsChecked<'_>),
+    known: &BTreeSet<String>,
+    faults: &mut Vec<Fault>,
+) {
+    #[derive(Default, Deserialize)]
+    struct Divided {
+        #[serde(default)]
+        parts: Vec<PartEntry>,
+    }
+    let listed = index
+        .records
+        .iter()
+        .flat_map(|entry| serde_json::from_str::<Divided>(entry.get()).unwrap_or_default().parts);
+    let listed: BTreeMap<String, PartEntry> =
+        listed.map(|entry| (stored(&entry.path), entry)).collect();
+    for name in documents.keys().filter(|name| is_part(name) && !listed.contains_key(*name)) {
+        faults.push(Fault::of_document(name, "", "it is not in the index".to_owned()));
+    }
+    for (name, entry) in &listed {
+        let Some(packed) = documents.get(name) else {
+            faults.push(Fault::of_document(name, "", "it is missing".to_owned()));
+            continue;
+        };
+        if is_checked(name, packed) {
+            continue;
+        }
+        match unpack(packed) {
+            Ok(bytes) => check_part(name, &bytes, entry, known, faults),
+            Err(error) => faults.push(Fault::of_document(name, "", error.to_string())),
+        }
+    }
+}
+
+fn check_part(
+    name: &str,
+    bytes: &[u8],
+    entry: &PartEntry,
+    known: &BTreeSet<String>,
+    faults: &mut Vec<Fault>,
+) {
+    if entry.etag != etag(bytes) {
+        faults.push(Fault::of_document(name, "", "the index has another ETag".to_owned()));
+    }
+    let parts = match Parts::of(descriptions::FOLDER, bytes) {
+        Ok(parts) => parts,
+        Err(error) => return faults.push(Fault::of_document(name, "", error.to_string())),
+    };
+    let broken = violations(descriptions::FOLDER, &parts, MOST).into_iter();
+    faults.extend(broken.map(|Violation { record, pointer, what }| Fault {
+        document: name.to_owned(),
+        pointer,
+        record: record.and_then(|at| parts.records.get(at)).map(|raw| id_of(raw)),
+        what,
+    }));
+    for piece in pieces(descriptions::FOLDER, &parts) {
+        let (record, before) = (piece.id(), faults.len());
+        piece.walk(&mut |place| {
+            if faults.len() == before
+                && let Some(what) = wrong(place, known, Timestamp::default())
+            {
+                let (document, pointer) = (name.to_owned(), place.pointer());
+                faults.push(Fault { document, pointer, record: record.clone(), what });
+            }
+        });
     }
 }
 

@@ -1,12 +1,12 @@
 //! Reads an accelerator's public directory: its companies, and the founders it lists as public figures.
 
 use crate::{
-    entries::{self, Refused},
+    entries::{self, Refused, nullable},
     record::{Link, LinkKind, RoleKind},
     text::{description, line, link, some_line},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::value::RawValue;
 use url::Url;
 
 /// A company as the directory lists it.
@@ -40,10 +40,11 @@ pub struct Page {
     pub next: Option<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Document {
-    companies: Vec<Value>,
+struct Document<'a> {
+    #[serde(borrow)]
+    companies: Option<Vec<&'a RawValue>>,
     #[serde(alias = "next_page")]
     next_page: Option<String>,
 }
@@ -58,15 +59,15 @@ struct Company {
     one_liner: Option<String>,
     batch: Option<String>,
     url: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "nullable")]
     tags: Vec<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "nullable")]
     founders: Vec<RawFounder>,
 }
 
 #[derive(Deserialize)]
 struct RawFounder {
-    #[serde(alias = "fullName")]
+    #[serde(alias = "fullName", alias = "name")]
     full_name: String,
     title: Option<String>,
     #[serde(alias = "founderBio")]
@@ -75,7 +76,7 @@ struct RawFounder {
     website_url: Option<String>,
     #[serde(alias = "linkedinUrl")]
     linkedin_url: Option<String>,
-    #[serde(alias = "twitterUrl")]
+    #[serde(alias = "twitterUrl", alias = "x_url", alias = "xUrl")]
     twitter_url: Option<String>,
     #[serde(alias = "githubUrl")]
     github_url: Option<String>,
@@ -99,11 +100,27 @@ const HOSTS: [(LinkKind, &[&str]); 3] = [
     (LinkKind::Github, &["github.com", "github.example"]),
 ];
 
+/// Reads one answer: an object with `companies`, a list of companies, or one company with its founders.
 pub fn read(bytes: &[u8]) -> Result<Page, String> {
-    let document: Document = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+    let malformed = |error: serde_json::Error| error.to_string();
+    let mut document = match first {
+        Some(b'[') => Document {
+            companies: serde_json::from_slice(bytes).map_err(malformed)?,
+            next_page: None,
+        },
+        _ => serde_json::from_slice::<Document<'_>>(bytes).map_err(malformed)?,
+    };
+    let companies = match document.companies.take() {
+        Some(companies) => companies,
+        None if serde_json::from_slice::<Company>(bytes).is_ok() => {
+            vec![serde_json::from_slice(bytes).map_err(malformed)?]
+        }
+        None => return Err("there are no companies in it".to_owned()),
+    };
     let read = |company| listed(company).map(Some).ok_or("it has no page");
-    let (listed, refused) = entries::each(document.companies, "company", read);
-    Ok(Page { listed, refused, next: document.next_page })
+    let (listed, refused) = entries::each(companies, "company", read);
+    Ok(Page { listed, refused, next: document.next_page.filter(|next| !next.is_empty()) })
 }
 
 fn listed(company: Company) -> Option<Listed> {

@@ -2,12 +2,15 @@
 //! document in which nothing has changed keeps its bytes.
 
 use crate::{
-    identifier::sha256,
+    board::Posting,
+    changes::{Cursor, KEPT, cursor_of},
+    descriptions::{Division, PublishedPart, name_of},
+    export::{FORMS, Form},
     join::Joined,
     parts::{Parts, id_of, records_of, together},
     record::{
-        Events, FEEDS, Feed, Index, IndexEntry, Join, Links, Listing, Meta, Question, Roads,
-        SERVICE, Socials, Targets,
+        ChangesEntry, Events, FEEDS, Feed, FormEntry, Index, IndexEntry, Join, Links, Listing,
+        Meta, PartEntry, Question, Roads, SERVICE, Socials, SourceEntry, Targets,
     },
     sources::Sources,
     timestamp::Timestamp,
@@ -19,8 +22,12 @@ use serde_json::{
 };
 use std::{borrow::Cow, collections::BTreeMap};
 
+pub use crate::parts::{Documents, etag};
+
 pub const INDEX: &str = "agent-index.json";
 pub const INDEX_SCHEMA: &str = "agent-index.schema.json";
+/// The file name of the path at which the log of changes is served.
+pub const CHANGES: &str = "changes.json";
 const VERSION: &str = "0.1.0";
 const JSON_FEED: &str = "https://jsonfeed.org/version/1.1";
 const RULES: [&str; 5] = [
@@ -31,25 +38,18 @@ const RULES: [&str; 5] = [
     "There is no contact data here; to reach somebody, follow a handoff.",
 ];
 
-/// The bytes of each document, keyed by its file name.
-pub type Documents = BTreeMap<String, Vec<u8>>;
-
 /// What the metadata of all documents is made from.
 pub struct Imprint<'a> {
     pub sources: &'a Sources,
     pub roads: &'a Roads,
+    /// The sources, and when each was last read.
+    pub checked: &'a [SourceEntry],
     pub now: Timestamp,
-}
-
-/// Returns the ETag of these bytes (RFC 9110, section 8.8.3).
-pub fn etag(bytes: &[u8]) -> String {
-    let digest = sha256(bytes);
-    format!("\"{}\"", digest.get(..32).unwrap_or(&digest))
 }
 
 impl Imprint<'_> {
     fn meta(&self, id: &str, file: &str, schema: &str, title: &str, count: usize) -> Meta {
-        let Self { sources, roads, now } = self;
+        let Self { sources, roads, now, .. } = self;
         Meta {
             feed: id.to_owned(),
             title: title.to_owned(),
@@ -60,7 +60,7 @@ impl Imprint<'_> {
             synthetic: sources.synthetic,
             count,
             license: sources.license.clone(),
-            attribution: sources.attribution.clone(),
+            attribution: sources.attributions(),
             next_refresh_s: sources.next_refresh_s,
             links: Links {
                 this: roads.document(file),
@@ -76,13 +76,23 @@ impl Imprint<'_> {
         self.meta(feed.id, feed.file, feed.schema, feed.title, count)
     }
 
-    /// Makes all documents; `former` are those that are published now.
+    /// Makes all documents; `former` are those that are published now, without their parts. The roles are told where their
+    /// descriptions are.
     pub fn documents(
         &self,
-        joined: &Joined,
+        joined: &mut Joined,
+        postings: &BTreeMap<String, &Posting>,
         former: &Documents,
+        published: PublishedPart<'_>,
     ) -> Result<Documents, serde_json::Error> {
-        let mut documents = Documents::new();
+        // What follows is logged when it is published; the cursor is moved then.
+        let cursor = former.get(INDEX).and_then(|bytes| cursor_of(bytes)).unwrap_or_default();
+        let known = parts_of(former);
+        let division = Division::new(&joined.roles, postings, &known.keys().cloned().collect());
+        division.refer(&mut joined.roles, self.roads);
+        let (parts, mut documents) =
+            division.parts(self.roads, &known, published).map_err(serde_json::Error::io)?;
+        let joined = &*joined;
         for feed in &FEEDS {
             let before = former.get(feed.file).and_then(|bytes| Parts::of(feed.file, bytes).ok());
             let head = self.head(feed, joined)?;
@@ -93,7 +103,7 @@ impl Imprint<'_> {
             };
             documents.insert(feed.file.to_owned(), bytes);
         }
-        let index = self.index(&joined.questions, &documents);
+        let index = self.index(&joined.questions, &documents, &parts, &cursor);
         let mut bytes = serde_json::to_vec(&index)?;
         bytes.push(b'\n');
         documents.insert(INDEX.to_owned(), bytes);
@@ -137,7 +147,18 @@ impl Imprint<'_> {
         }
     }
 
-    fn index(&self, questions: &[Question], documents: &Documents) -> Index {
+    fn form(&self, feed: &Feed, form: &Form) -> FormEntry {
+        let url = self.roads.document(&form.file(feed));
+        FormEntry { media_type: form.media_type.to_owned(), url }
+    }
+
+    fn index(
+        &self,
+        questions: &[Question],
+        documents: &Documents,
+        parts: &[PartEntry],
+        cursor: &Cursor,
+    ) -> Index {
         let entries: Vec<IndexEntry> = FEEDS
             .iter()
             .filter_map(|feed| {
@@ -157,6 +178,7 @@ impl Imprint<'_> {
                     description: feed.description.to_owned(),
                     media_type: "application/json".to_owned(),
                     schema_url: self.roads.schema(feed.schema),
+                    page_template: feed.page.map(|page| format!("{}{page}", self.roads.feeds)),
                     record_count: meta.count,
                     updated_at: meta.generated_at,
                     etag: etag(bytes),
@@ -169,6 +191,8 @@ impl Imprint<'_> {
                         .map(|question| question.id.clone())
                         .collect(),
                     maturity_policy: feed.maturity_policy.to_owned(),
+                    forms: FORMS.iter().map(|form| self.form(feed, form)).collect(),
+                    parts: if feed.id == "roles" { parts.to_vec() } else { Vec::new() },
                 })
             })
             .collect();
@@ -177,8 +201,37 @@ impl Imprint<'_> {
             reading_order: entries.iter().map(|entry| entry.id.clone()).collect(),
             items: entries,
             rules: RULES.map(str::to_owned).into(),
+            changes: ChangesEntry {
+                path: Roads::path(CHANGES),
+                url: self.roads.document(CHANGES),
+                cursor: cursor.to_string(),
+                kept_days: KEPT.as_secs() / 86_400,
+            },
+            sources: self.checked.to_vec(),
         }
     }
+}
+
+/// Returns the parts that an index lists, by their names.
+fn parts_of(documents: &Documents) -> BTreeMap<String, PartEntry> {
+    #[derive(Deserialize)]
+    struct Listed {
+        items: Vec<Divided>,
+    }
+    #[derive(Deserialize)]
+    struct Divided {
+        #[serde(default)]
+        parts: Vec<PartEntry>,
+    }
+    let index = documents.get(INDEX).and_then(|bytes| serde_json::from_slice::<Listed>(bytes).ok());
+    let parts = index.into_iter().flat_map(|index| index.items).flat_map(|feed| feed.parts);
+    parts.map(|part| (name_of(&part.path).to_owned(), part)).collect()
+}
+
+/// Returns when a document was made; `None` if that cannot be read.
+pub fn generated_at(bytes: &[u8]) -> Option<Timestamp> {
+    let document: Value = serde_json::from_slice(bytes).ok()?;
+    document.pointer("/_meta/generated_at")?.as_str()?.parse().ok()
 }
 
 /// Any document, of which only the metadata is read.
@@ -186,6 +239,12 @@ impl Imprint<'_> {
 struct Headed {
     #[serde(rename = "_meta")]
     meta: Meta,
+}
+
+/// Returns when the index of these documents was made.
+pub fn made_at(documents: &Documents) -> Option<Timestamp> {
+    let headed: Headed = serde_json::from_slice(documents.get(INDEX)?).ok()?;
+    Some(headed.meta.generated_at)
 }
 
 /// The JSON text of a record: borrowed from the former document, or new.

@@ -33,6 +33,11 @@ pub fn stable(prefix: &str, names: &[&str]) -> String {
     identifier
 }
 
+/// Returns the value of a digit of an identifier; `None` for any other character.
+pub fn value_of(digit: u8) -> Option<usize> {
+    ALPHABET.iter().position(|known| *known == digit)
+}
+
 /// Returns the SHA-256 digest in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))

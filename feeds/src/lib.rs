@@ -10,12 +10,20 @@ pub mod demo;
 pub mod build;
 /// Publishes all documents at once, or none.
 pub mod publish;
+/// The last publication of each day.
+pub mod snapshots;
 /// Validates documents: by their schemas, and by rules that no schema can express.
 pub mod check;
 /// The JSON Schemas of the documents.
 pub mod schema;
 /// The documents: records, and metadata about them.
 pub mod document;
+/// The log of changes from one publication to the next.
+pub mod changes;
+/// Feeds as lines and as tables.
+pub mod export;
+/// The descriptions of roles, in parts.
+pub mod descriptions;
 /// Splits a document into its metadata and its records, and joins them again.
 pub mod parts;
 /// Makes records that refer to each other.
@@ -24,6 +32,8 @@ pub mod join;
 pub mod questions;
 /// The handoff manifest: contracts with the capability API.
 pub mod handoffs;
+/// Objections of people and companies to be listed.
+pub mod objections;
 /// Reads all sources.
 pub mod gather;
 /// What was last read from each source.
@@ -38,8 +48,16 @@ pub mod registry;
 pub mod sources;
 /// Reads boards of open roles.
 pub mod board;
+/// Reads claims in news, posts and filings.
+pub mod claims;
+/// Which city, region and country the texts of places name.
+pub mod places;
+/// Reads XML.
+pub mod xml;
 /// The HTTP client.
 pub mod fetch;
+/// Converts answers to UTF-8.
+pub mod charset;
 /// Cleans text that others wrote.
 pub mod text;
 /// Reads the entries of a source one by one.
@@ -53,11 +71,15 @@ pub mod identifier;
 /// Instants.
 pub mod timestamp;
 
-pub use build::{BuildError, Moved, Options, Report, SourceReport, build, check, quarantined};
+pub use build::{
+    BuildError, Moved, Options, Report, SourceReport, build, check, not_published, republish,
+};
 pub use check::Fault;
 pub use fetch::Limits;
 pub use gather::Progress;
-pub use join::{Evidence, EvidenceKind, Knowledge};
+pub use join::{Evidence, EvidenceKind, Knowledge, LeftOut};
+pub use objections::{Objection, ObjectionKind, Objections};
+pub use publish::NotPublished;
 pub use record::Roads;
 pub use sources::Sources;
 pub use state::Quarantined;

@@ -1,19 +1,28 @@
 //! A document in parts: its head, which is every field but the records, and each record as raw JSON text.
 //! A document of many thousand records can then be processed with one record at a time parsed in memory.
 
-use crate::record::FEEDS;
+use crate::{identifier::sha256, record::FEEDS};
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
     de::{DeserializeSeed, MapAccess, Visitor},
     ser::SerializeMap as _,
 };
 use serde_json::{Map, Value, value::RawValue};
-use std::{borrow::Borrow, fmt};
+use std::{borrow::Borrow, collections::BTreeMap, fmt};
 
 /// The field with the records of the index, which is in no entry of `FEEDS`.
 const ITEMS: &str = "items";
 /// The bytes that are reserved for a head; most heads are smaller.
 const HEAD_BYTES: usize = 4096;
+
+/// The bytes of each document, keyed by its file name. The parts of feeds are among them, compressed.
+pub type Documents = BTreeMap<String, Vec<u8>>;
+
+/// Returns the ETag of these bytes (RFC 9110, section 8.8.3).
+pub fn etag(bytes: &[u8]) -> String {
+    let digest = sha256(bytes);
+    format!("\"{}\"", digest.get(..32).unwrap_or(&digest))
+}
 
 /// Returns the name of the field that holds a document's records.
 pub fn records_of(file: &str) -> &'static str {

@@ -2,6 +2,7 @@
 //! compares them with the types of the records.
 
 use crate::{
+    descriptions,
     document::{INDEX, INDEX_SCHEMA},
     parts::{Parts, records_of},
     record::FEEDS,
@@ -12,7 +13,7 @@ use serde_json::Value;
 use std::{collections::BTreeMap, sync::LazyLock};
 
 /// The file name and the text of each schema, as the host serves them.
-pub const SCHEMAS: [(&str, &str); 9] = [
+pub const SCHEMAS: [(&str, &str); 10] = [
     ("targets.json", include_str!("../schemas/targets.json")),
     ("signals.json", include_str!("../schemas/signals.json")),
     ("questions.json", include_str!("../schemas/questions.json")),
@@ -22,6 +23,7 @@ pub const SCHEMAS: [(&str, &str); 9] = [
     ("social.json", include_str!("../schemas/social.json")),
     ("handoffs.json", include_str!("../schemas/handoffs.json")),
     (INDEX_SCHEMA, include_str!("../schemas/agent-index.schema.json")),
+    (descriptions::SCHEMA, include_str!("../schemas/descriptions.json")),
 ];
 
 /// The validators of a document's head and of each of its records.
@@ -33,7 +35,7 @@ struct Validators {
 /// The validators by the document's file name.
 static VALIDATORS: LazyLock<BTreeMap<&'static str, Validators>> = LazyLock::new(|| {
     let feeds = FEEDS.iter().map(|feed| (feed.file, feed.schema));
-    let files = feeds.chain([(INDEX, INDEX_SCHEMA)]);
+    let files = feeds.chain([(INDEX, INDEX_SCHEMA), (descriptions::FOLDER, descriptions::SCHEMA)]);
     files.filter_map(|(file, schema)| Some((file, Validators::new(file, schema)?))).collect()
 });
 
@@ -112,7 +114,8 @@ fn broken(
 mod tests {
     use super::*;
     use crate::record::{
-        Events, Handoff, Index, Listing, Person, Question, Role, Signal, Socials, Targets,
+        Descriptions, Events, Handoff, Index, Listing, Person, Question, Role, Signal, Socials,
+        Targets,
     };
 
     /// If `WRITE_SCHEMAS` is set, this test writes the files.
@@ -128,6 +131,7 @@ mod tests {
             of::<Socials>("Public social signals"),
             of::<Listing<Handoff>>("Handoff manifest"),
             of::<Index>("Agent index"),
+            of::<Descriptions>("Descriptions of roles"),
         ];
         for ((name, text), schema) in SCHEMAS.iter().zip(all) {
             let written = format!("{}\n", serde_json::to_string_pretty(&schema).unwrap());

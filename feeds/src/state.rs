@@ -2,8 +2,14 @@
 //! returns wrong data, does not remove its records from the map.
 
 use crate::{
-    board::Posting, directory::Listed, entries::Refused, join::Knowledge, record::Signal,
-    registry::Organisation, syndication::Item, timestamp::Timestamp,
+    board::{Posting, Renamed},
+    directory::Listed,
+    entries::Refused,
+    join::Knowledge,
+    record::{Roads, Signal},
+    registry::Organisation,
+    syndication::Item,
+    timestamp::Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,6 +36,27 @@ pub struct State {
     /// Records that the last build did not publish.
     #[serde(default)]
     pub quarantined: Vec<Quarantined>,
+    /// Records with pages that earlier publications had, each with the time of the first that had it no
+    /// more.
+    #[serde(default)]
+    pub gone: BTreeMap<String, Timestamp>,
+    /// The digest of the objections that were applied.
+    #[serde(default)]
+    pub objections: String,
+    /// From what the documents were made, besides the sources' records.
+    #[serde(default)]
+    pub origin: Option<Origin>,
+}
+
+/// From what documents were made: with it, they can be made again without asking a source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The text of the file of sources.
+    pub sources: String,
+    /// The text of the file with corrections of places.
+    #[serde(default)]
+    pub corrections: String,
+    pub roads: Roads,
 }
 
 /// A record that is not published, because it is not valid or because it belongs to one that is not.
@@ -194,7 +221,7 @@ fn loss(told: &Told, former: &Kept, trust: Trust) -> Loss {
     let (before, now) = (former.records.identifiers(), told.records.identifiers());
     let unread: BTreeSet<&str> = told.refused.iter().filter_map(|one| one.id.as_deref()).collect();
     let is_lost = |id: &&&str| !now.contains(**id) && !unread.contains(**id);
-    let lost = before.iter().filter(is_lost).count();
+    let lost = before.iter().filter(is_lost).count() - renames(told, former, &unread);
     let is_empty = now.is_empty() && !before.is_empty() && !is_board(&told.records);
     let is_large = before.len() >= LEAST_JUDGED && share(lost, before.len()) > trust.largest_loss;
     if !is_empty && !is_large {
@@ -209,6 +236,25 @@ fn loss(told: &Told, former: &Kept, trust: Trust) -> Loss {
     };
     let before = before.len();
     Loss::Doubtful(format!("{lost} of its {before} records are missing; they stay until {remedy}"))
+}
+
+fn postings(held: &[Held]) -> impl Iterator<Item = &Posting> {
+    held.iter().map(|held| &held.posting)
+}
+
+/// Returns how many of the postings that are missing are there under another identifier.
+fn renames(told: &Told, former: &Kept, unread: &BTreeSet<&str>) -> usize {
+    let (Records::Postings(new), Records::Postings(former)) = (&told.records, &former.records)
+    else {
+        return 0;
+    };
+    let ids: BTreeSet<&str> = new.iter().map(|held| held.posting.external_id.as_str()).collect();
+    let mut renamed = Renamed::of(postings(new), postings(former));
+    let missing = postings(former).filter(|posting| {
+        let id = posting.external_id.as_str();
+        !ids.contains(id) && !unread.contains(id)
+    });
+    missing.filter(|posting| renamed.take(posting)).count()
 }
 
 fn is_board(records: &Records) -> bool {
@@ -233,9 +279,10 @@ fn joined(
         (Records::Postings(mut new), Records::Postings(former)) => {
             let known: BTreeSet<String> =
                 new.iter().map(|fresh| fresh.posting.external_id.clone()).collect();
+            let mut renamed = Renamed::of(postings(&new), postings(&former));
             for mut held in former {
                 let id = &held.posting.external_id;
-                if known.contains(id) {
+                if known.contains(id) || renamed.take(&held.posting) {
                     continue;
                 }
                 let is_missing = !unread.contains(id.as_str());
@@ -283,8 +330,12 @@ mod tests {
 
     const TRUST: Trust = Trust { largest_loss: 0.5, is_confirmed: false };
 
-    fn postings(ids: &[&str]) -> Told {
-        let posting = |id: &&str| Posting { external_id: (*id).to_owned(), ..Posting::default() };
+    fn told(ids: &[&str]) -> Told {
+        let posting = |id: &&str| Posting {
+            external_id: (*id).to_owned(),
+            title: format!("Role {id}"),
+            ..Posting::default()
+        };
         let held = ids.iter().map(|id| Held { posting: posting(id), missing: 0 });
         Told { records: Records::Postings(held.collect()), refused: Vec::new() }
     }
@@ -310,70 +361,100 @@ mod tests {
 
     #[test]
     fn a_role_is_gone_when_it_is_missing_twice_in_a_row() {
-        let kept = after(None, Ok(postings(&["a", "b"])));
-        let once = after(Some(kept), Ok(postings(&["b"])));
+        let kept = after(None, Ok(told(&["a", "b"])));
+        let once = after(Some(kept), Ok(told(&["b"])));
         assert_eq!(missing(&once), [("b", 0), ("a", 1)]);
-        let back = after(Some(once.clone()), Ok(postings(&["a", "b"])));
+        let back = after(Some(once.clone()), Ok(told(&["a", "b"])));
         assert_eq!(missing(&back), [("a", 0), ("b", 0)]);
-        let gone = after(Some(once), Ok(postings(&["b"])));
+        let gone = after(Some(once), Ok(told(&["b"])));
         assert_eq!(missing(&gone), [("b", 0)]);
     }
 
     #[test]
     fn what_was_read_outlives_a_source_that_fails() {
-        let kept = after(None, Ok(postings(&["a"])));
+        let kept = after(None, Ok(told(&["a"])));
         let failed = after(Some(kept), Err("the server does not answer".to_owned()));
         assert_eq!(missing(&failed), [("a", 0)]);
         assert_eq!(failed.read_at, Some(Timestamp::from_millis(1)));
         assert!(failed.failing.is_some());
-        assert_eq!(after(Some(failed), Ok(postings(&["a"]))).failing, None);
+        assert_eq!(after(Some(failed), Ok(told(&["a"]))).failing, None);
     }
 
     #[test]
     fn an_entry_that_cannot_be_read_is_not_missing_and_keeps_no_other_one() {
-        let kept = after(None, Ok(postings(&["a", "b", "c"])));
+        let kept = after(None, Ok(told(&["a", "b", "c"])));
         let unread = |told: Told| Told { refused: vec![refused(Some("a")), refused(None)], ..told };
-        let once = after(Some(kept), Ok(unread(postings(&["b"]))));
+        let once = after(Some(kept), Ok(unread(told(&["b"]))));
         assert_eq!(missing(&once), [("b", 0), ("a", 0), ("c", 1)]);
-        let twice = after(Some(once), Ok(unread(postings(&["b"]))));
+        let twice = after(Some(once), Ok(unread(told(&["b"]))));
         assert_eq!(missing(&twice), [("b", 0), ("a", 0)]);
     }
 
     #[test]
     fn a_large_loss_is_believed_when_it_is_seen_again() {
         let all = ["a", "b", "c", "d", "e", "f"];
-        let kept = after(None, Ok(postings(&all)));
-        let once = after(Some(kept), Ok(postings(&["a"])));
+        let kept = after(None, Ok(told(&all)));
+        let once = after(Some(kept), Ok(told(&["a"])));
         assert_eq!(once.records.len(), 6);
         let reason = &once.failing.as_ref().unwrap().reason;
         assert!(reason.starts_with("5 of its 6 records are missing"), "{reason}");
         // A full reading ends the doubt, and a second one like the first confirms it.
-        let back = after(Some(once.clone()), Ok(postings(&all)));
+        let back = after(Some(once.clone()), Ok(told(&all)));
         assert!(!back.has_shrunk && back.failing.is_none());
-        let twice = after(Some(once.clone()), Ok(postings(&["a"])));
+        let twice = after(Some(once.clone()), Ok(told(&["a"])));
         assert_eq!((missing(&twice), twice.has_shrunk), (vec![("a", 0)], false));
         // A source that fails in between confirms nothing.
         let failed = after(Some(once), Err("the server does not answer".to_owned()));
-        let again = after(Some(failed), Ok(postings(&["a"])));
+        let again = after(Some(failed), Ok(told(&["a"])));
         assert_eq!(again.records.len(), 6);
     }
 
     #[test]
     fn the_operator_confirms_a_loss_at_once() {
-        let kept = after(None, Ok(postings(&["a", "b", "c", "d", "e", "f"])));
+        let kept = after(None, Ok(told(&["a", "b", "c", "d", "e", "f"])));
         let confirmed = Trust { is_confirmed: true, ..TRUST };
-        let shrunk = after_with(Some(kept), Ok(postings(&["a"])), confirmed);
+        let shrunk = after_with(Some(kept), Ok(told(&["a"])), confirmed);
         assert_eq!(missing(&shrunk), [("a", 0)]);
     }
 
     #[test]
     fn identifiers_that_all_change_do_not_double_the_roles() {
-        let kept = after(None, Ok(postings(&["1", "2", "3", "4", "5"])));
-        let changed = || Ok(postings(&["a", "b", "c", "d", "e"]));
+        let kept = after(None, Ok(told(&["1", "2", "3", "4", "5"])));
+        let changed = || Ok(told(&["a", "b", "c", "d", "e"]));
         let once = after(Some(kept), changed());
         assert_eq!(once.records.len(), 5);
         let twice = after(Some(once), changed());
         assert_eq!(missing(&twice).first(), Some(&("a", 0)));
         assert_eq!(twice.records.len(), 5);
+    }
+
+    #[test]
+    fn a_role_under_another_identifier_is_the_same_role() {
+        let known_as = |ids: &[&str], department: &str| {
+            let mut reading = told(ids);
+            if let Records::Postings(held) = &mut reading.records {
+                for one in held {
+                    one.posting.title = "Welder".to_owned();
+                    one.posting.department = Some(department.to_owned());
+                    one.posting.source_url =
+                        format!("https://a.example/{}", one.posting.external_id);
+                }
+            }
+            Ok(reading)
+        };
+        let all = || known_as(&["1", "2", "3", "4", "5", "6"], "Yard");
+        // All change at once: nothing is lost, and nothing doubled.
+        let kept = after(None, all());
+        let renamed = after(Some(kept), known_as(&["a", "b", "c", "d", "e", "f"], "Yard"));
+        assert_eq!((renamed.records.len(), renamed.failing), (6, None));
+        // One new posting is one former posting, not all that are alike.
+        let kept = after(None, all());
+        let fewer = after(Some(kept), known_as(&["1", "2", "3", "a"], "Yard"));
+        let stale: Vec<_> = missing(&fewer).into_iter().filter(|(_, times)| *times > 0).collect();
+        assert_eq!(stale, [("5", 1), ("6", 1)]);
+        // Another department is another role.
+        let kept = after(None, known_as(&["1"], "Yard"));
+        let other = after(Some(kept), known_as(&["a"], "Office"));
+        assert_eq!(missing(&other), [("a", 0), ("1", 1)]);
     }
 }

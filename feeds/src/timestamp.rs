@@ -4,6 +4,12 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::{borrow::Cow, fmt, str::FromStr, time::Duration};
 
+/// Names of UTC after a time.
+const ZONES: [&str; 2] = [" UTC", " Z"];
+/// Reads the dates of RSS, whatever day of the week they name.
+const RFC_2822: jiff::fmt::rfc2822::DateTimeParser =
+    jiff::fmt::rfc2822::DateTimeParser::new().relaxed_weekday(true);
+
 /// An instant to the millisecond, written as RFC 3339 in UTC.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
@@ -52,10 +58,13 @@ impl fmt::Display for Timestamp {
 impl FromStr for Timestamp {
     type Err = NoInstant;
 
-    /// Parses RFC 3339, or a date, which means its first instant in UTC.
+    /// Parses RFC 3339, RFC 2822, or a date, which means its first instant in UTC.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.trim();
-        let instant = text.parse::<jiff::Timestamp>().ok().or_else(|| {
+        // Some boards name the zone.
+        let text = ZONES.iter().find_map(|zone| text.strip_suffix(zone)).unwrap_or(text).trim_end();
+        let mail = || RFC_2822.parse_timestamp(text).ok();
+        let instant = text.parse::<jiff::Timestamp>().ok().or_else(mail).or_else(|| {
             let date: jiff::civil::Date = text.get(..10)?.parse().ok()?;
             let clock = text.get(10..).is_some_and(|rest| rest.contains(['T', ' ']));
             let zone = jiff::tz::TimeZone::UTC;
@@ -115,6 +124,9 @@ mod tests {
             ("2026-11-21T10:30:00.045-08:00", "2026-11-21T18:30:00.045Z"),
             ("2026-11-21", "2026-11-21T00:00:00.000Z"),
             (" 2026-11-21T18:30:00 ", "2026-11-21T18:30:00.000Z"),
+            ("2026-11-21 18:30:00 UTC", "2026-11-21T18:30:00.000Z"),
+            ("Fri, 21 Nov 2026 10:30:00 -0800", "2026-11-21T18:30:00.000Z"),
+            ("21 Nov 2026 18:30:00 GMT", "2026-11-21T18:30:00.000Z"),
         ] {
             assert_eq!(text.parse::<Timestamp>().unwrap().to_string(), written);
         }

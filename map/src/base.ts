@@ -14,8 +14,11 @@ const RHUMBS = 32;
 const REACH = 0.9;
 const COMPASS_PIXELS = 88;
 
-/** The city's own chart; of another city there is none, and its points are shown on plain paper. */
-export function drawBase(map: leaflet.Map, city: string): Name[] {
+/**
+ * The steps that draw the city's own chart, each short; the last tells the names on it. Of another
+ * city there is no chart, and its points are shown on plain paper.
+ */
+export function drawBase(map: leaflet.Map, city: string): (() => Name[])[] {
   if (city !== geography.city) return [];
   const pane = (name: string, zIndex: number) => {
     map.createPane(name).style.zIndex = `${zIndex}`;
@@ -24,22 +27,34 @@ export function drawBase(map: leaflet.Map, city: string): Name[] {
   };
   const water = pane("water", 210);
   const ground = pane("ground", 220);
-  const land = [...surroundings, ...geography.land];
-
-  for (const line of rhumbs(geography.compass)) leaflet.polyline(line, water("rhumb")).addTo(map);
-  for (const depth of ["far", "middle", "near"]) {
-    for (const ring of land) leaflet.polygon(turned(ring), water(`shallows ${depth}`)).addTo(map);
-  }
-  for (const ring of surroundings) leaflet.polygon(turned(ring), ground("land around")).addTo(map);
-  for (const ring of geography.land) leaflet.polygon(turned(ring), ground("land")).addTo(map);
-  for (const ring of geography.parks) leaflet.polygon(turned(ring), ground("park")).addTo(map);
-  for (const ring of geography.lakes) leaflet.polygon(turned(ring), ground("lake")).addTo(map);
-  for (const line of geography.streets) leaflet.polyline(turned(line), ground("street")).addTo(map);
-  for (const line of geography.highways) {
-    leaflet.polyline(turned(line), ground("highway")).addTo(map);
-  }
-  drawCompass(map);
-  return geography.names;
+  // One outline of all rings is drawn much sooner than each ring by itself.
+  const areas = (rings: Line[]) => rings.map((ring) => [turned(ring)]);
+  const lines = (all: Line[]) => all.map(turned);
+  const land = areas([...surroundings, ...geography.land]);
+  const area = (rings: [number, number][][][], options: leaflet.PolylineOptions) => () => {
+    leaflet.polygon(rings, options).addTo(map);
+    return [];
+  };
+  const line = (all: [number, number][][], options: leaflet.PolylineOptions) => () => {
+    leaflet.polyline(all, options).addTo(map);
+    return [];
+  };
+  return [
+    line(rhumbs(geography.compass), water("rhumb")),
+    area(land, water("shallows far")),
+    area(land, water("shallows middle")),
+    area(land, water("shallows near")),
+    area(areas(surroundings), ground("land around")),
+    area(areas(geography.land), ground("land")),
+    area(areas(geography.parks), ground("park")),
+    area(areas(geography.lakes), ground("lake")),
+    line(lines(geography.streets), ground("street")),
+    line(lines(geography.highways), ground("highway")),
+    () => {
+      drawCompass(map);
+      return geography.names;
+    },
+  ];
 }
 
 /** The whole city, as far as its chart goes. */

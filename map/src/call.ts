@@ -7,8 +7,10 @@ const CONTINUATION = /^(https?:\/\/[A-Za-z0-9.:[\]-]+(?:\/[A-Za-z0-9._~-]+)*)\/h
 const LOCAL = ["localhost", "127.0.0.1", "[::1]"];
 
 export interface Call {
-  /** For an agent that knows MCP or the API. */
+  /** For an agent that knows MCP or the API, in a person's words. */
   words: string;
+  /** For a program. */
+  json: string;
   /** For a command line. */
   curl: string;
   /** How a program comes to a token. */
@@ -22,8 +24,8 @@ export function call(handoff: Handoff, record: string): Call | undefined {
   if (!base || !IDENTIFIER.test(handoff.id) || !IDENTIFIER.test(record)) return undefined;
   const body = JSON.stringify({ action: "resolve", handoff_id: handoff.id, record_id: record });
   const words = [
-    `At Portolan (${base}, for MCP ${base}/mcp), call the capability handoff_resolve with`,
-    `${body}.`,
+    `At Portolan (${base}, for MCP ${base}/mcp), call the action resolve of the capability`,
+    `handoff_resolve with the handoff ${handoff.id} and the record ${record}.`,
     "It answers a link. Give me the link, and tell me what the draft behind it says.",
     "Publish and send nothing before I have said so.",
     ...(handoff.requires.claimed
@@ -36,7 +38,7 @@ export function call(handoff: Handoff, record: string): Call | undefined {
     `  -H 'Content-Type: application/json' \\`,
     `  -d '${body}'`,
   ].join("\n");
-  return { words, curl, guide: `${base}/auth.md` };
+  return { words, json: body, curl, guide: `${base}/auth.md` };
 }
 
 function capabilityApi({ continuation }: Handoff): string | undefined {

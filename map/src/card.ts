@@ -1,42 +1,94 @@
 // One organisation: what it says, what is said of it and how sure that is, its roles, its people.
 
 import { standingBadge } from "./badge.ts";
-import { type Child, element, outside } from "./element.ts";
+import type { Details } from "./archive.ts";
+import { type Child, element, outside, pageOf, present } from "./element.ts";
 import { type Offers, offersFor } from "./offers.ts";
 import { personEntry } from "./people.ts";
 import type { Feature, Handoff, Person, Role, Signal, Source, Target } from "./records.ts";
-import { roleEntry } from "./roles.ts";
+import { type Describe, roleEntry } from "./roles.ts";
 import { signalEntry } from "./signals.ts";
 import { symbol } from "./symbols.ts";
 import { ask, count, date, kind, maturity, money, standing, term } from "./words.ts";
 
 /** Of a long list, as many are shown before somebody asks for the rest. */
 const FIRST = 4;
-
-/** What is known beside the organisations; nothing until it has been read. */
-export interface Details {
-  signals?: Map<string, Signal[]>;
-  roles?: Map<string, Role[]>;
-  people?: Map<string, Person[]>;
-  handoffs?: Handoff[];
-}
+/** And as many more each time. */
+const AT_ONCE = 50;
+const WAITING = "Loading signals, open roles and people…";
 
 export interface Listener {
   close(): void;
   /** Another organisation that is named here. */
   open(id: string): void;
-  /** A contract, for the record with this identifier. */
-  begin(handoff: Handoff, record: string): void;
+  /** A contract, for the record with this identifier and name. */
+  begin(handoff: Handoff, record: string, about: string): void;
+  /** Fetches the whole description of a role. */
+  describe: Describe;
 }
 
-export function card(feature: Feature, details: Details, listener: Listener): Child[] {
-  const { id, properties: it } = feature;
-  const offers: Offers = { handoffs: details.handoffs ?? [], begin: listener.begin };
+/** All that is known; what has not been read yet is missing. */
+export type Known = Details & { handoffs?: Handoff[] };
+
+/**
+ * A card grows downwards: a section waits until those above it are there, so nothing that somebody
+ * reads already is moved.
+ */
+export class Card {
+  readonly nodes: Node[];
+  readonly #feature: Feature;
+  readonly #listener: Listener;
+  readonly #sections = element("div", {});
+  readonly #waiting = element("p", { class: "waiting quiet", role: "status" });
+  #next = 0;
+
+  constructor(feature: Feature, listener: Listener) {
+    this.#feature = feature;
+    this.#listener = listener;
+    const head = present(heading(feature, listener));
+    this.nodes = [...head, this.#sections, this.#waiting];
+  }
+
+  /** Adds the sections for which enough is known. */
+  update(known: Known): void {
+    const { handoffs } = known;
+    const begin: Offers["begin"] = (handoff, record, about) => {
+      const { name } = this.#feature.properties;
+      this.#listener.begin(handoff, record, about === undefined ? name : `${about} – ${name}`);
+    };
+    const sections = handoffs ? this.#all(known, { handoffs, begin }) : [];
+    for (; this.#next < sections.length; this.#next += 1) {
+      const made = sections[this.#next]?.();
+      if (!made) break;
+      this.#sections.append(...present(made));
+    }
+    const wait = !handoffs || this.#next < sections.length;
+    this.#waiting.textContent = wait ? WAITING : "";
+  }
+
+  /** The sections in their order; one that cannot be made yet gives nothing. */
+  #all({ signals, roles, people }: Known, offers: Offers): (() => Child[] | undefined)[] {
+    const { id, properties: it } = this.#feature;
+    const { open, describe } = this.#listener;
+    const signal = (one: Signal) => signalEntry(one, offers, open);
+    const role = (one: Role) => roleEntry(one, offers, describe);
+    const person = (one: Person) => personEntry(one, id, offers);
+    return [
+      () => section("For you and your agent", offersFor(it.handoff_ids, id, offers)),
+      () => signals && section("Signals", entries(signals, signal)),
+      () => roles && section("Open roles", entries(roles, role)),
+      () => people && section("People", entries(people, person)),
+      () => section("Sources", sources(it.sources)),
+      () => [
+        element("p", { class: "quiet" }, standingOfPlace(it), ` Last changed ${date(it.updated_at)}.`),
+      ],
+    ];
+  }
+}
+
+function heading({ id, properties: it }: Feature, listener: Listener): Child[] {
   const close = element("button", { type: "button", class: "close", "aria-label": "Close" }, "✕");
   close.addEventListener("click", () => listener.close());
-  const signals = details.signals?.get(id);
-  const roles = details.roles?.get(id);
-  const people = details.people?.get(id);
   return [
     element(
       "header",
@@ -60,22 +112,8 @@ export function card(feature: Feature, details: Details, listener: Listener): Ch
     it.description !== it.tagline && element("p", {}, it.description),
     facts(it),
     it.website !== undefined && element("p", {}, outside(it.website, shortened(it.website))),
+    element("p", {}, pageOf("companies", id, `Page about ${it.name}`)),
     ...section("Looking for", asks(it)),
-    ...section(
-      "Signals",
-      entries(signals, (signal) => signalEntry(signal, offers, listener.open)),
-    ),
-    ...section(
-      "Open roles",
-      entries(roles, (role) => roleEntry(role, offers)),
-    ),
-    ...section(
-      "People",
-      entries(people, (person) => personEntry(person, id, offers)),
-    ),
-    ...section("For you and your agent", offersFor(it.handoff_ids, id, offers)),
-    ...section("Sources", sources(it.sources)),
-    element("p", { class: "quiet" }, standingOfPlace(it), ` Last changed ${date(it.updated_at)}.`),
   ];
 }
 
@@ -128,26 +166,26 @@ function asks(it: Target): Child {
   return items.length > 0 && element("ul", { class: "entries" }, ...items);
 }
 
-/** A list that tells when it has not been read yet; nothing where there is nothing. */
-function entries<T>(records: T[] | undefined, entry: (record: T) => HTMLLIElement): Child[] {
-  if (!records || records.length === 0) return [];
+/** The first of a list, and a button for more of it. */
+function entries<T>(records: T[], entry: (record: T) => HTMLLIElement): Child[] {
+  if (records.length === 0) return [];
   const list = element("ul", { class: "entries" }, ...records.slice(0, FIRST).map(entry));
-  const rest = records.slice(FIRST);
-  if (rest.length === 0) return [list];
-  const more = element(
-    "button",
-    { type: "button", class: "more" },
-    `Show ${count(rest.length, "more", "more")}`,
-  );
+  const more = element("button", { type: "button", class: "more" });
+  const settle = () => {
+    const left = records.length - list.children.length;
+    more.textContent = `Show more (${count(left, "is", "are")} left)`;
+    if (left === 0) more.remove();
+  };
   more.addEventListener("click", () => {
-    const added = rest.map(entry);
-    list.append(...added);
-    more.remove();
-    const first = added[0];
+    const shown = list.children.length;
+    list.append(...records.slice(shown, shown + AT_ONCE).map(entry));
+    settle();
+    const first = list.children[shown];
     first?.setAttribute("tabindex", "-1");
-    first?.focus();
+    if (first instanceof HTMLElement) first.focus();
   });
-  return [list, more];
+  settle();
+  return records.length > FIRST ? [list, more] : [list];
 }
 
 function sources(all: Source[]): Child {

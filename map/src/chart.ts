@@ -1,21 +1,35 @@
 // The map itself. Whoever cannot see or point has the list, which says the same.
 
 import * as leaflet from "leaflet";
-import { type Crowd, Crowds, type One, spread } from "./crowds.ts";
+import type * as basemap from "./basemap.ts";
+import { ALONE_FROM_ZOOM, type Crowd, Crowds, joined, type One, spread } from "./crowds.ts";
 import { element } from "./element.ts";
 import { drawBase, outline } from "./base.ts";
-import { drawNames, neighbourhoods } from "./names.ts";
+import { drawNames, makeRoom, type Name, neighbourhoods } from "./names.ts";
 import type { Feature, Meta } from "./records.ts";
+import { drawScale } from "./scale.ts";
+import { pause } from "./stream.ts";
 import { ring, symbol } from "./symbols.ts";
 
 const FARTHEST = 10;
-const NEAREST = 18;
+/** Nearer than this there is nothing to see without streets. */
+const NEAREST = 17;
 /** Near enough to see what is around an organisation. */
 const CLOSE = 15;
+/** What a search leaves free around its results, in pixels. */
+const MARGIN = 40;
+/** The height of the note on invented organisations. */
+const BANNER = 36;
+/** More names than this are not laid out. */
+const MOST_LABELS = 150;
+
+/** West, south, east, north. */
+export type Box = [number, number, number, number];
 
 export interface Listener {
   open(id: string): void;
-  hover(id: string | undefined): void;
+  /** The person has moved the map to show this. */
+  moved(box: Box): void;
 }
 
 export class Chart {
@@ -25,10 +39,18 @@ export class Chart {
   readonly #chosen = leaflet.layerGroup();
   readonly #calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   readonly #drawn = new Map<string, leaflet.Marker>();
+  readonly #home: leaflet.LatLngBounds;
+  readonly #city: string;
+  /** What lies over the map's upper side. */
+  readonly #top: number;
   #crowds = new Crowds([]);
   #selected: Feature | undefined;
+  /** Whether the person has moved the map since this page did. */
+  #moved = false;
 
-  constructor(container: HTMLElement, { city }: Meta, features: Feature[], listener: Listener) {
+  constructor(container: HTMLElement, { city, synthetic }: Meta, listener: Listener) {
+    this.#city = city.id;
+    this.#top = synthetic ? BANNER : 0;
     const [west, south, east, north] = city.bbox;
     const bounds = leaflet.latLngBounds([south, west], [north, east]);
     const moving = !this.#calm;
@@ -50,15 +72,33 @@ export class Chart {
     });
     const shape = outline(city.id);
     const whole = shape.length > 0 ? leaflet.latLngBounds(shape) : bounds;
-    this.#map.fitBounds(whole, { animate: false, padding: [12, 12] });
-    drawNames(this.#map, [...drawBase(this.#map, city.id), ...neighbourhoods(features)]);
+    this.#home = whole;
+    this.frame(undefined);
+    drawScale(this.#map);
     this.#map.createPane("chosen").style.zIndex = "640";
     this.#markers.addTo(this.#map);
     this.#chosen.addTo(this.#map);
-    this.#map.on("moveend", () => this.#draw());
+    this.#map.on("moveend", () => this.#settle());
+    for (const type of ["pointerdown", "wheel", "keydown"] as const) {
+      container.addEventListener(type, () => {
+        this.#moved = true;
+      });
+    }
     new ResizeObserver(() => this.#map.invalidateSize({ animate: false })).observe(container);
     // Everything in it is in the list as well, and the list can be reached by everybody.
     this.#map.getPanes().mapPane.setAttribute("aria-hidden", "true");
+  }
+
+  /** Draws what lies under the organisations. */
+  async drawGround(features: Feature[]): Promise<void> {
+    const names: Name[] = [];
+    for (const step of drawBase(this.#map, this.#city)) {
+      await pause();
+      names.push(...step());
+    }
+    await pause();
+    drawNames(this.#map, [...names, ...neighbourhoods(features)]);
+    await pause();
   }
 
   /** Draws these organisations and no others. */
@@ -82,15 +122,33 @@ export class Chart {
   }
 
   zoom(steps: number): void {
+    this.#moved = true;
     this.#map.setZoom(this.#map.getZoom() + steps);
   }
 
-  /** Everything that is shown, again. */
-  overview(features: Feature[]): void {
-    const [first] = features;
-    if (!first) return;
-    const bounds = leaflet.latLngBounds(features.map(place));
-    this.#map.fitBounds(bounds, { animate: !this.#calm, padding: [40, 40], maxZoom: CLOSE });
+  /** Shows all of these, or the whole city; `covered` is what lies over the map's left side. */
+  frame(features: Feature[] | undefined, covered = 0): void {
+    this.#moved = false;
+    if (features?.length === 0) return;
+    const bounds = features ? leaflet.latLngBounds(features.map(place)) : this.#home;
+    const margin = features ? MARGIN : 12;
+    this.#map.fitBounds(bounds, {
+      animate: false,
+      paddingTopLeft: [covered + margin, this.#top + margin],
+      paddingBottomRight: [margin, margin],
+      maxZoom: CLOSE,
+    });
+  }
+
+  /** Draws streets under everything, and returns whom they are of. */
+  async drawBasemap(script: string, file: string): Promise<string | undefined> {
+    const { addBasemap } = (await import(script)) as typeof basemap;
+    return addBasemap(this.#map, file);
+  }
+
+  #settle(): void {
+    this.#draw();
+    if (this.#moved) this.#listener.moved(box(this.#map.getBounds()));
   }
 
   #bring(feature: Feature, covered: number): void {
@@ -99,6 +157,7 @@ export class Chart {
     const size = this.#map.getSize();
     const free = x > covered + 40 && x < size.x - 40 && y > 60 && y < size.y - 40;
     const zoom = Math.max(this.#map.getZoom(), CLOSE);
+    this.#moved = false;
     if (free && zoom === this.#map.getZoom()) return;
     const middle = this.#map.project(at, zoom).subtract([covered / 2, 0]);
     this.#map.setView(this.#map.unproject(middle, zoom), zoom, { animate: !this.#calm });
@@ -108,19 +167,24 @@ export class Chart {
     this.#markers.clearLayers();
     this.#chosen.clearLayers();
     this.#drawn.clear();
-    const seen = this.#map.getBounds().pad(0.2);
-    const box = [seen.getWest(), seen.getSouth(), seen.getEast(), seen.getNorth()];
     const zoom = Math.round(this.#map.getZoom());
-    const { ones, crowds } = this.#crowds.within(box as [number, number, number, number], zoom);
+    const found = this.#crowds.within(box(this.#map.getBounds().pad(0.2)), zoom);
+    const street = zoom >= ALONE_FROM_ZOOM;
+    const pixels = ([lng, lat]: [number, number]) => this.#map.latLngToContainerPoint([lat, lng]);
+    const { ones, crowds } = street ? found : joined(found, zoom, pixels);
     const moved = spread(ones);
+    const labelled: HTMLElement[] = [];
     for (const one of ones) {
-      if (one.feature.id !== this.#selected?.id) this.#drawOne(one, moved.get(one) ?? [0, 0]);
+      if (one.feature.id === this.#selected?.id) continue;
+      const mark = this.#drawOne(one, moved.get(one) ?? [0, 0]);
+      if (street && labelled.length < MOST_LABELS) labelled.push(label(mark, one.feature));
     }
     for (const crowd of crowds) this.#drawCrowd(crowd);
     if (this.#selected) this.#drawSelected(this.#selected);
+    makeRoom(labelled);
   }
 
-  #drawOne({ feature, at: [lng, lat] }: One, [x, y]: [number, number]): void {
+  #drawOne({ feature, at: [lng, lat] }: One, [x, y]: [number, number]): HTMLElement {
     const { id, properties } = feature;
     const html = element("div", { class: "mark", "data-target": id });
     html.append(symbol(properties.kind, 22));
@@ -128,17 +192,16 @@ export class Chart {
     const icon = leaflet.divIcon({ className: "place", html, iconSize: [32, 32], iconAnchor });
     const marker = leaflet.marker([lat, lng], { icon, keyboard: false, riseOnHover: true });
     marker.on("click", () => this.#listener.open(id));
-    marker.on("mouseover", () => this.#listener.hover(id));
-    marker.on("mouseout", () => this.#listener.hover(undefined));
     marker.bindTooltip(() => element("span", {}, properties.name), {
       direction: "top",
       offset: [x, y - 14],
       className: "name",
     });
     this.#drawn.set(id, marker.addTo(this.#markers));
+    return html;
   }
 
-  #drawCrowd({ id, number, kinds, at: [lng, lat] }: Crowd): void {
+  #drawCrowd({ apartAt, number, kinds, at: [lng, lat] }: Crowd): void {
     const html = ring(kinds, number) as unknown as HTMLElement;
     const size = Number(html.getAttribute("width"));
     html.setAttribute("data-number", `${number}`);
@@ -146,7 +209,8 @@ export class Chart {
     const icon = leaflet.divIcon({ className: "crowd", html, iconSize });
     const marker = leaflet.marker([lat, lng], { icon, keyboard: false });
     marker.on("click", () => {
-      const zoom = Math.min(this.#crowds.apartAt(id), NEAREST);
+      const zoom = Math.min(apartAt, NEAREST);
+      this.#moved = true;
       this.#map.setView([lat, lng], zoom, { animate: !this.#calm });
     });
     marker.addTo(this.#markers);
@@ -165,4 +229,15 @@ export class Chart {
 function place({ geometry }: Feature): [number, number] {
   const [lng, lat] = geometry.coordinates;
   return [lat, lng];
+}
+
+function box(bounds: leaflet.LatLngBounds): Box {
+  return [bounds.getWest(), bounds.getSouth(), bounds.getEast(), bounds.getNorth()];
+}
+
+/** The name beside a mark, for who is near enough to read it. */
+function label(mark: HTMLElement, { properties }: Feature): HTMLElement {
+  const name = element("span", { class: "beside" }, properties.name);
+  mark.append(name);
+  return name;
 }

@@ -9,7 +9,8 @@ export interface One {
 }
 
 export interface Crowd {
-  id: number;
+  /** The zoom at which it falls apart. */
+  apartAt: number;
   number: number;
   kinds: Map<string, number>;
   at: [number, number];
@@ -50,14 +51,15 @@ export class Crowds {
   }
 
   /** Within west, south, east and north, at a zoom. */
-  within(box: [number, number, number, number], zoom: number): { ones: One[]; crowds: Crowd[] } {
+  within(box: [number, number, number, number], zoom: number): Marks {
     const ones: One[] = [];
     const crowds: Crowd[] = [];
     for (const { geometry, properties } of this.#index.getClusters(box, zoom)) {
       const at = geometry.coordinates as [number, number];
       if ("cluster" in properties) {
         const { cluster_id, point_count, kinds } = properties;
-        crowds.push({ id: cluster_id, number: point_count, kinds: ordered(kinds), at });
+        const apartAt = this.#index.getClusterExpansionZoom(cluster_id);
+        crowds.push({ apartAt, number: point_count, kinds: ordered(kinds), at });
       } else {
         const feature = this.#features.get(properties.id);
         if (feature) ones.push({ feature, at });
@@ -65,11 +67,87 @@ export class Crowds {
     }
     return { ones, crowds };
   }
+}
 
-  /** The zoom at which a crowd falls apart. */
-  apartAt(id: number): number {
-    return this.#index.getClusterExpansionZoom(id);
+/** What is drawn of one view. */
+export interface Marks {
+  ones: One[];
+  crowds: Crowd[];
+}
+
+/** The diameter of a crowd's ring, in pixels. */
+export function diameter(number: number): number {
+  if (number < 10) return 34;
+  return number < 100 ? 40 : 48;
+}
+
+interface Disc {
+  x: number;
+  y: number;
+  one?: One;
+  crowd: Crowd;
+}
+
+/** The radius of a mark for one organisation, and what stays free between marks. */
+const ONE_RADIUS = 11;
+const GAP = 2;
+
+/**
+ * Joins marks that would lie on each other: clusters are made for whole zooms, and their middles can
+ * be closer than their rings are wide. `project` gives pixels.
+ */
+export function joined(
+  { ones, crowds }: Marks,
+  zoom: number,
+  project: (at: [number, number]) => { x: number; y: number },
+): Marks {
+  const alone = ones.map((one): Disc => {
+    const kinds = new Map([[one.feature.properties.kind, 1]]);
+    const crowd = { apartAt: zoom + 1, number: 1, kinds, at: one.at };
+    return { ...xy(project(one.at)), one, crowd };
+  });
+  const many = crowds.map((crowd): Disc => ({ ...xy(project(crowd.at)), crowd }));
+  const left = [...many, ...alone].sort((a, b) => a.crowd.number - b.crowd.number);
+  const settled: Disc[] = [];
+  for (let disc = left.pop(); disc; disc = left.pop()) {
+    const hit = settled.findIndex((other) => meet(disc as Disc, other));
+    const [other] = hit < 0 ? [] : settled.splice(hit, 1);
+    // The joined one may now lie on another, so it is looked at again.
+    if (other) left.push(union(disc, other, zoom));
+    else settled.push(disc);
   }
+  return {
+    ones: settled.flatMap(({ one }) => one ?? []),
+    crowds: settled.flatMap(({ one, crowd }) => (one ? [] : crowd)),
+  };
+}
+
+function xy({ x, y }: { x: number; y: number }): { x: number; y: number } {
+  return { x, y };
+}
+
+function meet(one: Disc, other: Disc): boolean {
+  const radius = ({ one, crowd }: Disc) => (one ? ONE_RADIUS : diameter(crowd.number) / 2);
+  const away = Math.hypot(one.x - other.x, one.y - other.y);
+  return away < radius(one) + radius(other) + GAP;
+}
+
+function union(one: Disc, other: Disc, zoom: number): Disc {
+  const number = one.crowd.number + other.crowd.number;
+  const share = other.crowd.number / number;
+  const between = (from: number, to: number) => from + (to - from) * share;
+  const kinds = new Map(one.crowd.kinds);
+  for (const [kind, count] of other.crowd.kinds) kinds.set(kind, (kinds.get(kind) ?? 0) + count);
+  const [lng, lat] = one.crowd.at;
+  const at: [number, number] = [
+    between(lng, other.crowd.at[0]),
+    between(lat, other.crowd.at[1]),
+  ];
+  return {
+    x: between(one.x, other.x),
+    y: between(one.y, other.y),
+    crowd: { apartAt: zoom + 1, number, kinds: ordered(kinds), at },
+  };
 }
 
 /** By the kind's name, so that the rings of neighbours can be compared. */

@@ -42,6 +42,11 @@ export function outside(url: string, text: string, about?: string): HTMLElement 
   return element("a", { class: "outside", ...attributes }, text, hidden);
 }
 
+/** A link to the page about one record. */
+export function pageOf(folder: "companies" | "roles" | "people", id: string, text: string): Element {
+  return element("a", { href: `${folder}/${encodeURIComponent(id)}` }, text);
+}
+
 export function webAddress(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   return url && ["https:", "http:"].includes(url.protocol) ? url.href : undefined;
@@ -54,6 +59,8 @@ function set(made: Element, attributes: Attributes): void {
   }
 }
 
-function present(children: Child[]): (Node | string)[] {
-  return children.filter((child): child is Node | string => child !== undefined && child !== false);
+/** The children that are there, as nodes. */
+export function present(children: Child[]): Node[] {
+  const there = children.filter((child) => child !== undefined && child !== false);
+  return there.map((child) => (typeof child === "string" ? new Text(child) : child));
 }

@@ -1,32 +1,31 @@
 // The documents, as the host serves them beside this page.
 
-import type { Handoff, Listing, Person, Role, Signal, Targets } from "./records.ts";
-
-interface Documents {
-  "sf-live-targets.json": Targets;
-  "live-signal-feed.json": Listing<Signal>;
-  "sf-job-roles.json": Listing<Role>;
-  "sf-people.json": Listing<Person>;
-  "hi-handoff-manifest.json": Listing<Handoff>;
-}
+import type { Feature, Handoff, Listing, Meta, Settings, Targets } from "./records.ts";
+import { readRecords } from "./stream.ts";
 
 /** There are no feeds here yet, as opposed to a host that cannot be reached. */
 export class FeedsAbsent extends Error {}
 
-export async function load<Name extends keyof Documents>(name: Name): Promise<Documents[Name]> {
-  const response = await fetch(`data/${name}`, { credentials: "omit" });
-  if (response.status === 503 || response.status === 404) throw new FeedsAbsent(name);
-  if (!response.ok) throw new Error(`${name}: ${response.status}`);
-  return (await response.json()) as Documents[Name];
+/** The organisations. The page's head names this document too, so that it is asked for at once. */
+export async function loadTargets(): Promise<Targets> {
+  const features: Feature[] = [];
+  const take = (feature: unknown) => void features.push(feature as Feature);
+  const { _meta } = await readRecords(await ask("data/sf-live-targets.json"), "features", take);
+  return { _meta: _meta as Meta, features };
 }
 
-/** Records by the organisation they belong to. */
-export function byTarget<T extends { target_id: string }>(records: T[]): Map<string, T[]> {
-  const all = new Map<string, T[]>();
-  for (const record of records) {
-    const others = all.get(record.target_id);
-    if (others) others.push(record);
-    else all.set(record.target_id, [record]);
-  }
-  return all;
+export async function loadHandoffs(): Promise<Handoff[]> {
+  const body = new Response(await ask("data/hi-handoff-manifest.json"));
+  return ((await body.json()) as Listing<Handoff>).items;
+}
+
+export async function loadSettings(): Promise<Settings> {
+  return (await new Response(await ask("settings.json")).json()) as Settings;
+}
+
+async function ask(path: string): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+  const response = await fetch(path);
+  if (response.status === 503 || response.status === 404) throw new FeedsAbsent(path);
+  if (!response.ok || !response.body) throw new Error(`${path}: ${response.status}`);
+  return response.body;
 }

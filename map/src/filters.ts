@@ -1,6 +1,7 @@
 // What narrows the list and the map alike.
 
-import type { Feature, Person, Role, Target } from "./records.ts";
+import { fold } from "./fold.ts";
+import type { Feature, Target } from "./records.ts";
 import { kind, standing } from "./words.ts";
 
 export const HIRING = ["any", "verified", "lead"] as const;
@@ -20,11 +21,6 @@ export function areFiltered(filters: Filters): boolean {
   return text.trim() !== "" || kinds.size > 0 || asks.size > 0 || hiring !== "any";
 }
 
-/** Letters without case and accents. */
-export function fold(text: string): string {
-  return text.normalize("NFD").replaceAll(/\p{M}/gu, "").toLowerCase();
-}
-
 /** Whether an organisation is known to look for people, or only said to. */
 export function hiring(target: Target): Exclude<Hiring, "any"> | undefined {
   const asked = target.ask.filter(({ type }) => type === "hiring");
@@ -32,54 +28,61 @@ export function hiring(target: Target): Exclude<Hiring, "any"> | undefined {
   return asked.some(({ maturity }) => standing(maturity) === "lead") ? "lead" : undefined;
 }
 
-/** All that a search looks through, once for each organisation. */
+interface Text {
+  name: string;
+  all: string;
+}
+
+/** All that a search looks through, made for an organisation when it is first needed. */
 export class Texts {
-  readonly #texts = new Map<string, { name: string; all: string }>();
+  readonly #made = new Map<string, Text>();
+  /** What other documents say of organisations. */
+  readonly #further = new Map<string, string>();
 
-  constructor(features: Feature[], roles: Role[] = [], people: Person[] = []) {
-    for (const { id, properties: it } of features) {
-      const words = [it.name, it.legal_name, it.tagline, it.description, kind(it.kind)];
-      words.push(it.geo.neighbourhood, it.accelerator?.name, ...it.industries, ...it.tags);
-      const all = words.filter((word) => word !== undefined).join("\n");
-      this.#texts.set(id, { name: fold(it.name), all: fold(all) });
+  /** Folded words of other documents. */
+  add(texts: [string, string][]): void {
+    for (const [id, text] of texts) {
+      this.#further.set(id, `${this.#further.get(id) ?? ""}\n${text}`);
     }
-    for (const { target_id, title, department } of roles) this.#add(target_id, title, department);
-    for (const { full_name, affiliations } of people) {
-      for (const { target_id } of affiliations) this.#add(target_id, full_name);
-    }
-  }
-
-  #add(id: string, ...words: (string | undefined)[]): void {
-    const text = this.#texts.get(id);
-    if (text) text.all += `\n${fold(words.filter((word) => word !== undefined).join("\n"))}`;
   }
 
   /** How well the words fit: not at all, somewhere, in the name, at its beginning. */
-  fit(id: string, words: string[]): number {
-    const text = this.#texts.get(id);
-    if (!text || !words.every((word) => text.all.includes(word))) return 0;
+  fit(feature: Feature, words: string[]): number {
     const [first] = words;
     if (first === undefined) return 1;
-    if (text.name.startsWith(first)) return 3;
-    return text.name.includes(first) ? 2 : 1;
+    const { name, all } = this.of(feature);
+    const further = this.#further.get(feature.id) ?? "";
+    if (!words.every((word) => all.includes(word) || further.includes(word))) return 0;
+    if (name.startsWith(first)) return 3;
+    return name.includes(first) ? 2 : 1;
+  }
+
+  of({ id, properties: it }: Feature): Text {
+    const known = this.#made.get(id);
+    if (known) return known;
+    const words = [it.name, it.legal_name, it.tagline, it.description, kind(it.kind)];
+    words.push(it.geo.neighbourhood, it.accelerator?.name, ...it.industries, ...it.tags);
+    const all = words.filter((word) => word !== undefined).join("\n");
+    const text = { name: fold(it.name), all: fold(all) };
+    this.#made.set(id, text);
+    return text;
   }
 }
 
-/** What passes, the best fit first, then by name. */
-export function narrow(features: Feature[], filters: Filters, texts: Texts): Feature[] {
-  const words = fold(filters.text).split(/\s+/).filter(Boolean);
-  const ranked = features
-    .filter(({ properties }) => passes(properties, filters))
-    .map((feature) => ({ feature, fit: texts.fit(feature.id, words) }))
-    .filter(({ fit }) => fit > 0);
-  ranked.sort((one, other) => other.fit - one.fit || compare(one.feature, other.feature));
-  return ranked.map(({ feature }) => feature);
+/** By name: the order of the list, which is made once. */
+export function sorted(features: Feature[]): Feature[] {
+  const { compare } = new Intl.Collator("en");
+  return features.toSorted((one, other) => compare(one.properties.name, other.properties.name));
 }
 
-const COLLATOR = new Intl.Collator("en");
-
-function compare(one: Feature, other: Feature): number {
-  return COLLATOR.compare(one.properties.name, other.properties.name);
+/** What passes, the best fit first, otherwise in the given order. */
+export function narrow(features: Feature[], filters: Filters, texts: Texts): Feature[] {
+  const words = fold(filters.text).split(/\s+/).filter(Boolean);
+  const ranked: Feature[][] = [[], [], [], []];
+  for (const feature of features) {
+    if (passes(feature.properties, filters)) ranked[texts.fit(feature, words)]?.push(feature);
+  }
+  return ranked.slice(1).reverse().flat();
 }
 
 function passes(target: Target, { kinds, asks, hiring: wanted }: Filters): boolean {

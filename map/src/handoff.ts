@@ -38,10 +38,11 @@ export class Dialog {
     });
   }
 
-  open(handoff: Handoff, record: string): void {
+  /** `about`: what the record is called, for the person alone. */
+  open(handoff: Handoff, record: string, about: string): void {
     this.#opener = document.activeElement;
     part("handoff-title", HTMLElement).textContent = handoff.title;
-    this.#content.replaceChildren(...content(handoff, record));
+    this.#content.replaceChildren(...content(handoff, record, about));
     this.#dialog.showModal();
     part("handoff-title", HTMLElement).focus();
   }
@@ -51,13 +52,16 @@ export class Dialog {
   }
 }
 
-function content(handoff: Handoff, record: string): Node[] {
+function content(handoff: Handoff, record: string, about: string): Node[] {
   const { requires, continuation } = handoff;
   const scopes = requires.scopes.map((scope) => SCOPES[scope] ?? scope).join("; ");
   const minutes = Math.round(continuation.ttl_s / 60);
   const once = continuation.single_use ? " and works once" : "";
   return [
+    element("p", { class: "about" }, about),
     element("p", { class: "lead-in" }, handoff.consent_text),
+    ...steps(handoff, record, minutes),
+    element("h3", {}, "What happens with what is yours"),
     element(
       "dl",
       { class: "contract" },
@@ -71,45 +75,57 @@ function content(handoff: Handoff, record: string): Node[] {
       ),
       row("The link is good for", `${minutes} minutes${once}. Opening it changes nothing`),
     ),
-    ...ready(handoff, record),
   ];
 }
 
-function ready(handoff: Handoff, record: string): Node[] {
+/** What a person does, one thing after the other. */
+function steps(handoff: Handoff, record: string, minutes: number): Node[] {
   const made = call(handoff, record);
   if (!made) return [element("p", {}, "This record cannot be handed over.")];
+  const step = (...children: Child[]) => element("li", {}, ...children);
   return [
-    element("h3", {}, "Tell your agent"),
     element(
-      "p",
-      {},
-      "This page signs nobody in. Give these words to an agent that is connected to Portolan:",
+      "ol",
+      { class: "steps" },
+      step(...request(made.words)),
+      step("Give it to your agent, which is connected to Portolan."),
+      step(`Your agent answers with a link. Open it within ${minutes} minutes, and read the draft.`),
+      step("Nothing is published or sent before you tell your agent so."),
     ),
-    ...copied(made.words, "words", "Copy the words"),
     element(
       "details",
       {},
-      element("summary", {}, "Or call it yourself"),
+      element("summary", {}, "For developers: call it yourself"),
+      ...copied(made.json, "json", "Copy the input"),
       ...copied(made.curl, "curl", "Copy the call"),
       element("p", { class: "quiet" }, outside(made.guide, "How a program gets a token")),
     ),
   ];
 }
 
-/** Text with a button that copies it, which says whether it did. */
-function copied(text: string, id: string, words: string): Node[] {
+/** The words for an agent: to be copied, and to be read by who wants to. */
+function request(words: string): Node[] {
+  const [shown, button] = copied(words, "words", "Copy the request");
+  const details = element("details", {}, element("summary", {}, "Read the request"), shown);
+  return [button, details];
+}
+
+/** Text, and a button that copies it, which says whether it did. */
+function copied(text: string, id: string, words: string): [Node, Node] {
   const shown = element(
     "pre",
     { id: `handoff-${id}`, tabindex: "0", role: "group", "aria-label": words },
     text,
   );
   const said = element("span", { role: "status", class: "quiet" });
-  const button = element("button", { type: "button", class: "primary" }, words);
+  const look = id === "words" ? "primary" : "more";
+  const button = element("button", { type: "button", class: look }, words);
   button.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(text);
       said.textContent = "Copied";
     } catch {
+      shown.closest("details")?.setAttribute("open", "");
       getSelection()?.selectAllChildren(shown);
       said.textContent = "Marked: copy it with your keyboard";
     }

@@ -9,7 +9,7 @@ import { standingBadge } from "./badge.ts";
 import { ask, count, kind, maturity } from "./words.ts";
 
 /** As many are shown at first, and each time more are asked for. */
-const AT_ONCE = 60;
+const AT_ONCE = 30;
 
 export interface Listener {
   open(id: string): void;

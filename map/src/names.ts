@@ -24,7 +24,10 @@ export function neighbourhoods(features: Feature[]): Name[] {
   const places = new Map<string, [number, number][]>();
   for (const { geometry, properties } of features) {
     const name = properties.geo.neighbourhood;
-    if (name) places.set(name, [...(places.get(name) ?? []), geometry.coordinates]);
+    if (!name) continue;
+    const points = places.get(name);
+    if (points) points.push(geometry.coordinates);
+    else places.set(name, [geometry.coordinates]);
   }
   const large = [...places].filter(([, points]) => points.length >= ENOUGH);
   large.sort(([, one], [, other]) => other.length - one.length);
@@ -53,12 +56,14 @@ export function drawNames(map: leaflet.Map, names: Name[]): void {
 }
 
 /** Hides each name that would lie on one before it. */
-function makeRoom(names: HTMLElement[]): void {
+export function makeRoom(names: HTMLElement[]): void {
   const taken: DOMRect[] = [];
-  for (const name of names) {
-    const box = name.getBoundingClientRect();
-    name.style.visibility = taken.some((other) => meet(box, other)) ? "hidden" : "";
-    if (name.style.visibility === "") taken.push(box);
+  // All are measured before one is changed: otherwise the browser lays the page out for each.
+  const measured = names.map((name) => ({ name, box: name.getBoundingClientRect() }));
+  for (const { name, box } of measured) {
+    const hidden = taken.some((other) => meet(box, other));
+    name.style.visibility = hidden ? "hidden" : "";
+    if (!hidden) taken.push(box);
   }
 }
 

@@ -5,7 +5,8 @@ import type { Handoff } from "./records.ts";
 
 export interface Offers {
   handoffs: Handoff[];
-  begin(handoff: Handoff, record: string): void;
+  /** `about`: the name of the record, unless it is the organisation itself. */
+  begin(handoff: Handoff, record: string, about?: string): void;
 }
 
 /** Buttons for the contracts that a record names. */
@@ -41,7 +42,7 @@ function buttons(
     const hidden = about && element("span", { class: "unseen" }, `: ${about}`);
     const attributes = { type: "button", "data-handoff": handoff.id, "data-record": record };
     const button = element("button", attributes, handoff.title, hidden || undefined);
-    button.addEventListener("click", () => begin(handoff, record));
+    button.addEventListener("click", () => begin(handoff, record, about));
     return button;
   });
   return element("p", { class: "offers" }, ...made);

@@ -1,6 +1,6 @@
 // Founders who are listed in public, why they may be, and how they stop being listed.
 
-import { type Child, element, outside } from "./element.ts";
+import { type Child, element, outside, pageOf } from "./element.ts";
 import { type Offers, offersFrom } from "./offers.ts";
 import type { Person } from "./records.ts";
 import { term } from "./words.ts";
@@ -13,7 +13,7 @@ export function personEntry(person: Person, target: string, offers: Offers): HTM
   return element(
     "li",
     { class: "entry" },
-    element("p", { class: "top" }, element("strong", {}, name)),
+    element("p", { class: "top" }, element("strong", {}, pageOf("people", person.id, name))),
     element("p", {}, here?.current === false ? `${title} (formerly)` : title),
     person.public_bio !== "" && element("p", {}, person.public_bio),
     person.expertise.length > 0 && element("p", { class: "quiet" }, person.expertise.join(", ")),

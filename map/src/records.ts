@@ -87,7 +87,10 @@ export interface Role {
   employment_type: string;
   workplace_type: string;
   locations: { label: string; primary: boolean }[];
-  description_text: string;
+  /** The beginning of the description. */
+  summary: string;
+  /** The part of the feed that has the whole description, unless the role itself has it. */
+  description_url?: string;
   base_salary?: { currency: string; min?: number; max?: number; unit: string };
   date_posted?: string;
   apply_url: string;
@@ -127,4 +130,10 @@ export interface Handoff {
 export interface Listing<T> {
   _meta: Meta;
   items: T[];
+}
+
+/** What the host's operator has set up for this page. */
+export interface Settings {
+  /** The address of a PMTiles file with streets, relative to the page. */
+  basemap?: string;
 }

@@ -1,28 +1,31 @@
 // Open roles, as a company's own board lists them.
 
 import { standingBadge } from "./badge.ts";
-import { type Child, element, outside } from "./element.ts";
+import { type Child, element, outside, pageOf } from "./element.ts";
 import { type Offers, offersFrom } from "./offers.ts";
 import type { Role } from "./records.ts";
 import { date, maturity, money, term } from "./words.ts";
 
-export function roleEntry(role: Role, offers: Offers): HTMLLIElement {
+/** Fetches the whole description of a role. */
+export type Describe = (role: string) => Promise<string | undefined>;
+
+const MISSING = "The whole description could not be loaded. It is at the company.";
+
+export function roleEntry(role: Role, offers: Offers, describe: Describe): HTMLLIElement {
   const places = role.locations.map(({ label }) => label).join(", ");
   const about = [role.department, places, term(role.workplace_type), term(role.employment_type)];
-  const text = element("p", { class: "told" }, role.description_text);
   return element(
     "li",
     { class: "entry" },
     element(
       "p",
       { class: "top" },
-      element("strong", {}, role.title),
+      element("strong", {}, pageOf("roles", role.id, role.title)),
       standingBadge(role.maturity, maturity(role.maturity)),
     ),
     element("p", {}, about.filter(Boolean).join(" · ")),
     salary(role),
-    role.description_text !== "" &&
-      element("details", {}, element("summary", {}, "Description"), text),
+    role.summary !== "" && described(role, describe),
     element(
       "p",
       { class: "quiet" },
@@ -31,6 +34,20 @@ export function roleEntry(role: Role, offers: Offers): HTMLLIElement {
     ),
     offersFrom("roles", role.id, offers, role.title),
   );
+}
+
+/** The beginning of the description, and the whole once somebody opens it. */
+function described({ id, summary }: Role, describe: Describe): HTMLElement {
+  const text = element("p", { class: "told" }, summary);
+  const told = element("p", { class: "quiet", role: "status" });
+  const details = element("details", {}, element("summary", {}, "Description"), text, told);
+  const show = async () => {
+    const whole = await describe(id);
+    if (whole === undefined) told.textContent = MISSING;
+    else text.textContent = whole;
+  };
+  details.addEventListener("toggle", () => void show(), { once: true });
+  return details;
 }
 
 function salary({ base_salary: pay }: Role): Child {

@@ -1,5 +1,6 @@
 // A shape and a colour for each kind, so that neither alone has to be told apart.
 
+import { diameter } from "./crowds.ts";
 import { drawing } from "./element.ts";
 import { KINDS } from "./words.ts";
 
@@ -38,7 +39,7 @@ export function symbol(kind: string, size = 20): SVGSVGElement {
 
 /** Many organisations at one place: their number in a ring of their kinds. */
 export function ring(kinds: Map<string, number>, number: number): SVGSVGElement {
-  const size = number < 10 ? 34 : number < 100 ? 40 : 48;
+  const size = diameter(number);
   const radius = size / 2 - 4;
   const around = 2 * Math.PI * radius;
   const center = { cx: `${size / 2}`, cy: `${size / 2}` };

@@ -83,11 +83,13 @@ export function term(id: string): string {
   return TERMS[id] ?? series.charAt(0).toUpperCase() + series.slice(1);
 }
 
-const DATE = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeZone: "UTC" });
+/** Made when it is first needed, because a phone takes long to make one. */
+let dates: Intl.DateTimeFormat | undefined;
 
 export function date(instant: string): string {
   const time = new Date(instant);
-  return Number.isNaN(time.getTime()) ? "" : DATE.format(time);
+  dates ??= new Intl.DateTimeFormat("en", { dateStyle: "medium", timeZone: "UTC" });
+  return Number.isNaN(time.getTime()) ? "" : dates.format(time);
 }
 
 export function money(amount: number, currency: string): string {
@@ -100,5 +102,10 @@ export function money(amount: number, currency: string): string {
 }
 
 export function count(number: number, one: string, many: string): string {
-  return `${new Intl.NumberFormat("en").format(number)} ${number === 1 ? one : many}`;
+  return `${grouped(number)} ${number === 1 ? one : many}`;
+}
+
+/** A whole number with commas: 2000 is "2,000". */
+export function grouped(number: number): string {
+  return `${number}`.replaceAll(/\B(?=(\d{3})+$)/g, ",");
 }

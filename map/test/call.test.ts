@@ -18,6 +18,10 @@ test("the call names the contract, the record and the host", () => {
   assert(made.curl.includes(`'${JSON.stringify(body)}'`));
   assert(made.words.includes("https://api.example/base/mcp"));
   assert(made.words.includes("svc.phone-binding"));
+  assert.equal(made.json, JSON.stringify(body));
+  for (const part of [body.handoff_id, body.record_id]) assert(made.words.includes(part));
+  // A person is shown these words, so there is nothing of a program in them.
+  assert(!/[{}"]/.test(made.words));
 });
 
 test("a contract that needs no claim does not ask for one", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ALONE_FROM_ZOOM, Crowds, spread } from "../src/crowds.ts";
+import { ALONE_FROM_ZOOM, Crowds, diameter, joined, spread } from "../src/crowds.ts";
 import { feature } from "./records.ts";
 
 const CITY: [number, number, number, number] = [-123, 37, -122, 38];
@@ -31,5 +31,35 @@ test("from close by each is drawn, and none hides another", () => {
     for (const [otherX, otherY] of places.slice(position + 1)) {
       assert(Math.hypot(x - otherX, y - otherY) > 22);
     }
+  }
+});
+
+test("no ring lies on another or on a single mark, and nobody is lost", () => {
+  // Some two thousand places without a pattern, which are the same each time.
+  let state = 7;
+  const next = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
+  const many = Array.from({ length: 2000 }, (_, n) => {
+    const made = feature(`t${n}`, `Number ${n}`, n % 4 === 0 ? "fund" : "startup", []);
+    made.geometry.coordinates = [-122.5 + next() * 0.1, 37.7 + next() * 0.1];
+    return made;
+  });
+  const crowds = new Crowds(many);
+  for (const zoom of [11, 12.5, 13.25, 14.75]) {
+    const scale = (256 * 2 ** zoom) / 360;
+    const project = ([lng, lat]: [number, number]) => ({ x: lng * scale, y: lat * scale * -1.26 });
+    const marks = joined(crowds.within(CITY, Math.round(zoom)), Math.round(zoom), project);
+    const number = marks.crowds.reduce((sum, crowd) => sum + crowd.number, marks.ones.length);
+    assert.equal(number, many.length);
+    const rings = marks.crowds.map((it) => ({ ...project(it.at), r: diameter(it.number) / 2 }));
+    const ones = marks.ones.map(({ at }) => ({ ...project(at), r: 11 }));
+    const all = [...rings, ...ones];
+    for (const [position, ring] of rings.entries()) {
+      for (const other of all.slice(position + 1)) {
+        const away = Math.hypot(ring.x - other.x, ring.y - other.y);
+        assert(away > ring.r + other.r - 0.5, `${zoom}: ${away}`);
+      }
+    }
+    const kinds = marks.crowds.map(({ kinds }) => [...kinds.values()].reduce((a, b) => a + b));
+    assert.deepEqual(kinds, marks.crowds.map((crowd) => crowd.number));
   }
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { counts, type Filters, hiring, narrow, NO_FILTERS, Texts } from "../src/filters.ts";
+import { counts, type Filters, hiring, narrow, NO_FILTERS, sorted, Texts } from "../src/filters.ts";
 import { feature } from "./records.ts";
 
 const FEATURES = [
@@ -15,10 +15,10 @@ const FEATURES = [
     ["space", "source_backed"],
   ]),
 ];
-const TEXTS = new Texts(FEATURES);
+const TEXTS = new Texts();
 
 function found(filters: Partial<Filters>, texts = TEXTS): string[] {
-  return narrow(FEATURES, { ...NO_FILTERS, ...filters }, texts).map(({ id }) => id);
+  return narrow(sorted(FEATURES), { ...NO_FILTERS, ...filters }, texts).map(({ id }) => id);
 }
 
 test("everything passes without filters, by name", () => {
@@ -36,11 +36,15 @@ test("neither case nor accents matter, and every word must fit", () => {
 
 test("roles and people are found once they are known", () => {
   assert.deepEqual(found({ text: "welder" }), []);
-  const role = { target_id: "two", title: "Welder" } as never;
-  const person = { full_name: "Ada Lark", affiliations: [{ target_id: "four" }] } as never;
-  const texts = new Texts(FEATURES, [role], [person]);
+  const texts = new Texts();
+  texts.add([["two", "welder"]]);
+  texts.add([
+    ["two", "foreman"],
+    ["four", "ada lark"],
+  ]);
   assert.deepEqual(found({ text: "welder" }, texts), ["two"]);
   assert.deepEqual(found({ text: "lark" }, texts), ["four"]);
+  assert.deepEqual(found({ text: "fund welder foreman" }, texts), ["two"]);
 });
 
 test("of one filter any choice is enough, of several each must fit", () => {

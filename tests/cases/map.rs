@@ -72,7 +72,7 @@ async fn assets_of_the_page_are_compressed_and_cached_for_good() {
     let host = Host::start(Options::default()).await;
     let page = host.fetch("/map/", &[]).await;
     let named = assets(&page);
-    assert_eq!(named.len(), 4);
+    assert_eq!(named.len(), 7);
     for path in std::iter::once("/map/".to_owned()).chain(named) {
         let plain = host.fetch(&path, &[]).await;
         assert_eq!(plain.status, StatusCode::OK, "{path}");
@@ -92,6 +92,52 @@ async fn assets_of_the_page_are_compressed_and_cached_for_good() {
             assert!(again.bytes.is_empty());
         }
     }
+}
+
+/// Starts a host with these lines in its `[map]` table and, if there are bytes, a file with streets.
+async fn host_with(lines: &str, streets: Option<&[u8]>) -> (Host, TempDir) {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("streets.pmtiles");
+    if let Some(bytes) = streets {
+        fs::write(&path, bytes).unwrap();
+    }
+    let settings = format!("[map]\nbasemap = {path:?}\n{lines}\n");
+    (Host::start(Options::default().configuration(&settings)).await, folder)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn streets_of_the_operator_are_served_in_parts() {
+    let (host, _folder) = host_with("", None).await;
+    let settings = host.fetch("/map/settings.json", &[]).await;
+    assert_eq!(settings.bytes, b"{}");
+    let none = host.fetch("/map/basemap.pmtiles", &[]).await;
+    assert_eq!(none.status, StatusCode::NOT_FOUND);
+
+    let (host, _folder) = host_with("", Some(&[7; 1000])).await;
+    let settings = host.fetch("/map/settings.json", &[]).await;
+    assert_eq!(settings.bytes, br#"{"basemap":"basemap.pmtiles"}"#);
+    let part = host.fetch("/map/basemap.pmtiles", &[("range", "bytes=990-2000")]).await;
+    assert_eq!(part.status, StatusCode::PARTIAL_CONTENT);
+    assert_eq!(part.header("content-range"), "bytes 990-999/1000");
+    assert_eq!(part.bytes, [7; 10]);
+    assert_eq!(host.fetch("/map/basemap.pmtiles", &[]).await.bytes, [7; 1000]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_the_named_origins_may_embed_the_map() {
+    let (host, _folder) = host_with(r#"embed = ["https://example.org"]"#, None).await;
+    let embedded = host.fetch("/map/?embed", &[]).await;
+    let policy = embedded.header("content-security-policy");
+    assert!(policy.contains("frame-ancestors https://example.org"), "{policy}");
+    assert_eq!(embedded.header("x-frame-options"), "");
+    let whole = host.fetch("/map/", &[]).await;
+    assert_ne!(whole.bytes, embedded.bytes);
+    assert!(whole.header("content-security-policy").contains("frame-ancestors 'none'"));
+    assert_eq!(whole.header("x-frame-options"), "DENY");
+
+    let (host, _folder) = host_with("", None).await;
+    let embedded = host.fetch("/map/?embed", &[]).await;
+    assert!(embedded.header("content-security-policy").contains("frame-ancestors 'none'"));
 }
 
 fn decompress(coding: &str, bytes: &[u8]) -> Vec<u8> {

@@ -118,12 +118,12 @@ test("two thousand organisations, half of them at one place, can be searched and
   const page = await visit("", { reducedMotion: "reduce" }, { [TARGETS]: answer(targets) });
   assert.equal(await onMap(page), 2000);
   // Neither the list nor the map draws all organisations.
-  assert.equal(await page.locator("#list li").count(), 60);
+  assert.equal(await page.locator("#list li").count(), 30);
   assert((await page.locator("#map .place, #map .crowd").count()) < 300);
   // The keyboard is used, because a click can miss the button while the page is
   // still being laid out.
   await page.getByRole("button", { name: /Show more/ }).press("Enter");
-  assert.equal(await page.locator("#list a:focus .title").textContent(), "Number 0060");
+  assert.equal(await page.locator("#list a:focus .title").textContent(), "Number 0030");
   await search(page).fill("number 1998");
   await page.getByText("1 of 2,000 organisations").first().waitFor();
   await page.locator("#list a").click();
@@ -151,6 +151,31 @@ test("what could be read is shown without the rest", async () => {
   await page.getByRole("alert").filter({ hasText: "could not be loaded" }).waitFor();
   await page.locator("#list a").first().click();
   assert(await page.locator("#card-name").isVisible());
+});
+
+test("streets that cannot be read do no harm", async () => {
+  const page = await visitor({});
+  const hostile = { basemap: "basemap.pmtiles" };
+  await page.route("**/map/settings.json", (route) => route.fulfill({ json: hostile }));
+  const garbage = { status: 206, body: "PMTiles?".repeat(4096) };
+  await page.route("**/map/basemap.pmtiles", (route) => route.fulfill(garbage));
+  const asked = page.waitForRequest("**/map/basemap.pmtiles");
+  await page.goto(`${url}/map/`);
+  await asked;
+  await page.locator("main[data-state=complete]").waitFor();
+  await page.locator("#map .crowd").first().waitFor();
+  assert.deepEqual(page.faults, []);
+});
+
+test("streets of another host are not asked for", async () => {
+  const page = await visitor({});
+  const elsewhere = { basemap: "https://tiles.example/city.pmtiles" };
+  const settings = page.waitForResponse("**/map/settings.json");
+  await page.route("**/map/settings.json", (route) => route.fulfill({ json: elsewhere }));
+  await page.goto(`${url}/map/`);
+  await settings;
+  await page.locator("main[data-state=complete]").waitFor();
+  assert.deepEqual(page.faults, []);
 });
 
 test("without JavaScript the documents are named", async () => {

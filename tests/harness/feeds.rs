@@ -3,6 +3,7 @@
 use crate::harness::{Host, Options, binary, command};
 use portolan_feeds::{
     Timestamp,
+    changes::Past,
     document::{Documents, INDEX, etag},
     publish::{Press, documents},
     record::FEEDS,
@@ -57,7 +58,8 @@ pub fn edition(license: &str) -> Documents {
         document
     };
     let index = files.remove(INDEX).unwrap();
-    for bytes in files.values_mut() {
+    // Parts of feeds are compressed, and have no metadata.
+    for (_, bytes) in files.iter_mut().filter(|(name, _)| name.ends_with(".json")) {
         *bytes = relicensed(bytes).to_string().into_bytes();
     }
     let mut index = relicensed(&index);
@@ -69,12 +71,19 @@ pub fn edition(license: &str) -> Documents {
     files
 }
 
+/// Returns the metadata of an index. The rest of it changes when it is published, with the cursor of the
+/// changes.
+pub fn index_meta(index: &[u8]) -> Value {
+    let index: Value = serde_json::from_slice(index).unwrap();
+    index["_meta"].clone()
+}
+
 /// Publishes documents as a build does. Publications with different days have different names.
 pub fn publish(folder: &Path, files: &Documents, day: u32) {
     let now: Timestamp = format!("2026-11-{day:02}").parse().unwrap();
     let press = Press::open(folder).unwrap();
     let state = press.published().unwrap_or_default().state;
-    press.publish(files, &state, now).unwrap();
+    press.publish(files, &state, Past::Kept, now).unwrap();
 }
 
 /// An answer with the bytes of its body as they were sent.

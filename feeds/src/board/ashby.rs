@@ -2,39 +2,42 @@
 //! shows it. If `workplaceType` and `isRemote` disagree, `workplaceType` counts.
 
 use super::{
-    BoardError, MOST_TEXT, Page, Posting, first_link, identifier, json, label, opened, page, place,
-    terms,
+    BoardError, MOST_TEXT, Page, Posting, Site, Vendor, first_link, identifier, json, label,
+    opened, page, place, terms,
 };
 use crate::{
     record::{Location, Salary, WorkplaceType},
     text::{description, plain_description},
 };
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 
-pub(super) const BASE: &str = "https://api.ashbyhq.com";
-
-pub(super) fn path(name: &str) -> String {
-    format!("/posting-api/job-board/{name}?includeCompensation=true")
-}
+pub(super) const VENDOR: Vendor = Vendor {
+    base: "https://api.ashbyhq.com",
+    path: "/posting-api/job-board/{token}?includeCompensation=true",
+    read,
+    skips: None,
+    detail: None,
+};
 
 #[derive(Deserialize)]
-struct Answer {
-    jobs: Vec<Value>,
+struct Answer<'a> {
+    #[serde(borrow)]
+    jobs: Vec<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Job {
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     id: Value,
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     title: String,
     department: Option<String>,
     team: Option<String>,
     employment_type: Option<String>,
     location: Option<String>,
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     secondary_locations: Vec<Secondary>,
     address: Option<Address>,
     is_remote: Option<bool>,
@@ -42,13 +45,13 @@ struct Job {
     published_at: Option<String>,
     job_url: Option<String>,
     apply_url: Option<String>,
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     description_plain: String,
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     description_html: String,
     #[serde(default = "listed")]
     is_listed: bool,
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     should_display_compensation_on_job_postings: bool,
     compensation: Option<Compensation>,
 }
@@ -59,7 +62,7 @@ fn listed() -> bool {
 
 #[derive(Deserialize)]
 struct Secondary {
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     location: String,
     address: Option<Address>,
 }
@@ -81,7 +84,7 @@ struct Postal {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Compensation {
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     summary_components: Vec<Component>,
 }
 
@@ -95,8 +98,8 @@ struct Component {
     max_value: Option<f64>,
 }
 
-pub(super) fn read(bytes: &[u8]) -> Result<Page, BoardError> {
-    let answer: Answer = json(bytes)?;
+fn read(bytes: &[u8], _: &Site<'_>) -> Result<Page, BoardError> {
+    let answer: Answer<'_> = json(bytes)?;
     Ok(page(answer.jobs, posting))
 }
 
@@ -162,6 +165,12 @@ fn salary(compensation: &Compensation) -> Option<Salary> {
 mod tests {
     use super::*;
     use crate::record::EmploymentType;
+    use url::Url;
+
+    fn read(bytes: &[u8]) -> Result<Page, BoardError> {
+        let url: Url = VENDOR.base.parse().unwrap();
+        super::read(bytes, &Site { base: &url, page: &url })
+    }
 
     fn job(more: &str) -> String {
         format!(

@@ -1,45 +1,52 @@
 //! Reads Greenhouse's boards. The description is escaped HTML. Only the location's name says whether work
-//! is remote. An entry without `internal_job_id` is no open role, but a talent pool for later roles.
+//! is remote. An entry without `internal_job_id` is no open role, but a talent pool for later roles. Pay is in
+//! cents, with a range for each place; only a range's title says for which time it is.
 
 use super::{
-    BoardError, MOST_TEXT, Page, Posting, first_link, identifier, json, label, opened, page, place,
-    terms,
+    BoardError, MOST_TEXT, Page, Posting, Site, Vendor, first_link, identifier, json, label,
+    opened, page, place, terms,
 };
 use crate::{
-    record::Location,
+    record::Salary,
     text::{description, html_of_escaped},
 };
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 
-pub(super) const BASE: &str = "https://boards-api.greenhouse.io";
+pub(super) const VENDOR: Vendor = Vendor {
+    base: "https://boards-api.greenhouse.io",
+    path: "/v1/boards/{token}/jobs?content=true&pay_transparency=true",
+    read,
+    skips: None,
+    detail: None,
+};
 
-pub(super) fn path(token: &str) -> String {
-    format!("/v1/boards/{token}/jobs?content=true")
-}
+/// Pay below this, in whole units of the currency, is not for a year.
+const LEAST_A_YEAR: f64 = 1_000.0;
 
 #[derive(Deserialize)]
-struct Answer {
-    jobs: Vec<Value>,
+struct Answer<'a> {
+    #[serde(borrow)]
+    jobs: Vec<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
 struct Job {
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     id: Value,
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     internal_job_id: Value,
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     title: String,
     location: Option<Named>,
     absolute_url: Option<String>,
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     departments: Vec<Named>,
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     content: String,
     updated_at: Option<String>,
     first_published: Option<String>,
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     pay_input_ranges: Vec<Pay>,
 }
 
@@ -56,8 +63,8 @@ struct Pay {
     title: Option<String>,
 }
 
-pub(super) fn read(bytes: &[u8]) -> Result<Page, BoardError> {
-    let answer: Answer = json(bytes)?;
+fn read(bytes: &[u8], _: &Site<'_>) -> Result<Page, BoardError> {
+    let answer: Answer<'_> = json(bytes)?;
     Ok(page(answer.jobs, posting))
 }
 
@@ -66,12 +73,8 @@ fn posting(job: Job) -> Result<Option<Posting>, &'static str> {
         return Ok(None);
     }
     let place_name = job.location.and_then(|location| location.name).unwrap_or_default();
-    let locations: Vec<Location> = place_name.split([';', '|']).map(place).collect();
-    let pay = job.pay_input_ranges.first();
-    let hourly = pay
-        .and_then(|pay| pay.title.as_deref())
-        .is_some_and(|title| title.to_lowercase().contains("hour"));
-    let dollars = |cents: Option<f64>| cents.map(|cents| cents / 100.0);
+    // It can name several places; what they are is told when the roles are joined.
+    let locations = vec![place(&place_name)];
     let url = first_link(&[job.absolute_url.as_deref()]);
     let read_date = |text: Option<&String>| text.and_then(|text| text.parse().ok());
     let posting = Posting {
@@ -83,10 +86,7 @@ fn posting(job: Job) -> Result<Option<Posting>, &'static str> {
             .and_then(|department| label(department.name.as_deref())),
         workplace_type: terms::workplace(Some(&place_name)),
         locations,
-        base_salary: pay.and_then(|pay| {
-            let range = (dollars(pay.min_cents), dollars(pay.max_cents));
-            terms::salary(pay.currency_type.as_deref(), range, hourly.then_some("hour"))
-        }),
+        base_salary: pay(&job.pay_input_ranges),
         date_posted: read_date(job.first_published.as_ref())
             .or_else(|| read_date(job.updated_at.as_ref())),
         apply_url: url.clone(),
@@ -96,10 +96,59 @@ fn posting(job: Job) -> Result<Option<Posting>, &'static str> {
     opened(posting, description(&html_of_escaped(&job.content), MOST_TEXT))
 }
 
+/// Returns the pay over all places, if it is in one currency and for one time; otherwise that of the first.
+fn pay(ranges: &[Pay]) -> Option<Salary> {
+    let dollars = |cents: Option<f64>| cents.map(|cents| cents / 100.0);
+    let each = ranges.iter().filter_map(|pay| {
+        let range = (dollars(pay.min_cents), dollars(pay.max_cents));
+        let stated = pay.title.as_deref().and_then(terms::interval);
+        let is_small = range.1.or(range.0).is_some_and(|amount| amount < LEAST_A_YEAR);
+        let interval = stated.or((!is_small).then_some("year"))?;
+        terms::salary(pay.currency_type.as_deref(), range, Some(interval))
+    });
+    each.reduce(|all, next| match all.currency == next.currency && all.unit == next.unit {
+        true => Salary {
+            min: all.min.zip(next.min).map(|(one, other)| one.min(other)),
+            max: all.max.zip(next.max).map(|(one, other)| one.max(other)),
+            ..all
+        },
+        false => all,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::record::{SalaryUnit, WorkplaceType};
+    use url::Url;
+
+    fn read(bytes: &[u8]) -> Result<Page, BoardError> {
+        let url: Url = VENDOR.base.parse().unwrap();
+        super::read(bytes, &Site { base: &url, page: &url })
+    }
+
+    #[test]
+    fn pay_spans_all_places_and_a_title_says_for_which_time_it_is() {
+        let pay = |text: &str| pay(&serde_json::from_str::<Vec<Pay>>(text).unwrap());
+        let zones = r#"[
+            {"min_cents":18000000,"max_cents":20000000,"currency_type":"USD","title":"Zone 1 Pay Range"},
+            {"min_cents":15000000,"max_cents":17000000,"currency_type":"USD","title":"Zone 2 Pay Range"}]"#;
+        let salary = pay(zones).unwrap();
+        assert_eq!((salary.min, salary.max), (Some(150_000.0), Some(200_000.0)));
+        for (title, unit) in [
+            ("Hourly Pay Range", Some(SalaryUnit::Hour)),
+            ("Monthly base", Some(SalaryUnit::Month)),
+            ("NYC range", None),
+        ] {
+            let range = format!(
+                r#"[{{"min_cents":4000,"max_cents":5500,"currency_type":"USD","title":"{title}"}}]"#
+            );
+            assert_eq!(pay(&range).map(|salary| salary.unit), unit, "{title}");
+        }
+        let mixed = r#"[{"min_cents":100000000,"max_cents":null,"currency_type":"JPY","title":null},
+            {"min_cents":15000000,"max_cents":17000000,"currency_type":"USD","title":"US"}]"#;
+        assert_eq!(pay(mixed).unwrap().currency, "JPY");
+    }
 
     const BOARD: &str = r#"{"jobs":[
       {"id":4100,"internal_job_id":77,"title":"Staff Engineer","updated_at":"2026-11-02T09:00:00-08:00",
@@ -124,8 +173,7 @@ mod tests {
             ("4100", "Staff Engineer")
         );
         assert_eq!(posting.workplace_type, WorkplaceType::Remote);
-        assert_eq!(posting.locations.len(), 2);
-        assert!(posting.locations[0].primary && !posting.locations[1].primary);
+        assert_eq!(posting.locations[0].label, "San Francisco, CA; Remote - US");
         assert_eq!(posting.department.as_deref(), Some("Platform"));
         assert_eq!(posting.date_posted.unwrap().to_string(), "2026-10-30T16:00:00.000Z");
         let salary = posting.base_salary.as_ref().unwrap();

@@ -2,8 +2,8 @@
 //! one. The employer's name is not in the answer.
 
 use super::{
-    BoardError, MOST_TEXT, PAGE, Page, Posting, first_link, identifier, json, label, opened, page,
-    place, terms,
+    BoardError, MOST_TEXT, Page, Posting, Site, Vendor, first_link, identifier, json, label,
+    opened, page, place, terms,
 };
 use crate::{
     record::Location,
@@ -13,28 +13,32 @@ use crate::{
 use serde::Deserialize;
 use serde_json::Value;
 
-pub(super) const BASE: &str = "https://api.lever.co";
-
-pub(super) fn path(site: &str) -> String {
-    format!("/v0/postings/{site}?mode=json&skip=0&limit={PAGE}")
-}
+pub(super) const VENDOR: Vendor = Vendor {
+    base: "https://api.lever.co",
+    path: "/v0/postings/{token}?mode=json&skip=0&limit=100",
+    read,
+    skips: Some("skip"),
+    detail: None,
+};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Job {
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     id: Value,
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     text: String,
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     categories: Categories,
     country: Option<String>,
     workplace_type: Option<String>,
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     description_plain: String,
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
+    description: String,
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     lists: Vec<Section>,
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     additional_plain: String,
     salary_range: Option<Range>,
     hosted_url: Option<String>,
@@ -46,7 +50,7 @@ struct Job {
 #[serde(rename_all = "camelCase")]
 struct Categories {
     location: Option<String>,
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     all_locations: Vec<String>,
     commitment: Option<String>,
     team: Option<String>,
@@ -57,9 +61,9 @@ struct Categories {
 /// A section of the description: a heading, and list items as HTML.
 #[derive(Deserialize)]
 struct Section {
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     text: String,
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     content: String,
 }
 
@@ -67,11 +71,13 @@ struct Section {
 struct Range {
     currency: Option<String>,
     interval: Option<String>,
+    #[serde(default, deserialize_with = "crate::entries::number")]
     min: Option<f64>,
+    #[serde(default, deserialize_with = "crate::entries::number")]
     max: Option<f64>,
 }
 
-pub(super) fn read(bytes: &[u8]) -> Result<Page, BoardError> {
+fn read(bytes: &[u8], _: &Site<'_>) -> Result<Page, BoardError> {
     Ok(page(json(bytes)?, posting))
 }
 
@@ -90,7 +96,10 @@ fn posting(job: Job) -> Result<Option<Posting>, &'static str> {
         let heading = crate::text::line(&list.text, 200);
         format!("<h3>{heading}</h3><ul>{}</ul>", list.content)
     });
-    let before = plain_description(&job.description_plain, MOST_TEXT).html;
+    let before = match job.description_plain.trim().is_empty() {
+        true => job.description,
+        false => plain_description(&job.description_plain, MOST_TEXT).html,
+    };
     let after = plain_description(&job.additional_plain, MOST_TEXT).html;
     let html = format!("{before}{}{after}", sections.collect::<String>());
     let posting = Posting {
@@ -118,9 +127,15 @@ fn posting(job: Job) -> Result<Option<Posting>, &'static str> {
 mod tests {
     use super::*;
     use crate::{
-        board::Board,
+        board::{Board, PAGE},
         record::{Ats, EmploymentType, SalaryUnit, WorkplaceType},
     };
+    use url::Url;
+
+    fn read(bytes: &[u8]) -> Result<Page, BoardError> {
+        let url: Url = VENDOR.base.parse().unwrap();
+        super::read(bytes, &Site { base: &url, page: &url })
+    }
 
     const BOARD: &str = r#"[
       {"id":"5ac2","text":"Account Executive","country":"US","workplaceType":"onsite","createdAt":1795285800000,

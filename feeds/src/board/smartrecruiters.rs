@@ -2,37 +2,40 @@
 //! answer for an unknown company is an empty list. `ref` is a URL of the API, not a page for people.
 
 use super::{
-    BoardError, MOST_TEXT, PAGE, Page, Posting, first_link, identifier, json, label, opened, page,
-    place, terms,
+    BoardError, Detail as Details, MOST_TEXT, Page, Posting, Site, Vendor, first_link, identifier,
+    json, label, opened, page, page_of, place, terms,
 };
 use crate::{
     record::{Location, WorkplaceType},
     text::{Description, description},
 };
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 
-pub(super) const BASE: &str = "https://api.smartrecruiters.com";
+pub(super) const VENDOR: Vendor = Vendor {
+    base: "https://api.smartrecruiters.com",
+    path: "/v1/companies/{token}/postings?limit=100&offset=0",
+    read,
+    skips: Some("offset"),
+    detail: Some(Details { path: "/v1/companies/{token}/postings/{id}", complete }),
+};
 /// The site with the postings' pages, for postings whose details cannot be fetched.
 const PAGES: &str = "https://jobs.smartrecruiters.com";
 
-pub(super) fn path(company: &str) -> String {
-    format!("/v1/companies/{company}/postings?limit={PAGE}&offset=0")
-}
-
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Answer {
+struct Answer<'a> {
     total_found: usize,
-    content: Vec<Value>,
+    #[serde(borrow)]
+    content: Vec<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Job {
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     id: Value,
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     name: String,
     released_date: Option<String>,
     company: Option<Company>,
@@ -60,13 +63,13 @@ struct Place {
     city: Option<String>,
     region: Option<String>,
     country: Option<String>,
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     remote: bool,
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     hybrid: bool,
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     latitude: Value,
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     longitude: Value,
     full_location: Option<String>,
 }
@@ -81,7 +84,7 @@ struct Detail {
 
 #[derive(Deserialize)]
 struct JobAd {
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     sections: Sections,
 }
 
@@ -100,8 +103,8 @@ struct Section {
     text: Option<String>,
 }
 
-pub(super) fn read(bytes: &[u8]) -> Result<Page, BoardError> {
-    let answer: Answer = json(bytes)?;
+fn read(bytes: &[u8], _: &Site<'_>) -> Result<Page, BoardError> {
+    let answer: Answer<'_> = json(bytes)?;
     Ok(Page { total: Some(answer.total_found), ..page(answer.content, posting) })
 }
 
@@ -118,11 +121,8 @@ fn posting(job: Job) -> Result<Option<Posting>, &'static str> {
     let place = job.location.as_ref();
     let id = identifier(&job.id);
     let company = job.company.and_then(|company| company.identifier).unwrap_or_default();
-    let page = url::Url::parse(PAGES).ok().and_then(|mut url| {
-        url.path_segments_mut().ok()?.push(&company).push(&id);
-        Some(url.to_string())
-    });
-    let url = first_link(&[page.as_deref()]);
+    let url =
+        url::Url::parse(PAGES).map(|base| page_of(&base, &[&company, &id])).unwrap_or_default();
     let posting = Posting {
         external_id: id,
         title: job.name,
@@ -163,7 +163,7 @@ fn located(from: &Place) -> Location {
     }
 }
 
-pub(super) fn complete(posting: Posting, bytes: &[u8]) -> Result<Posting, BoardError> {
+fn complete(posting: Posting, bytes: &[u8]) -> Result<Posting, BoardError> {
     let detail: Detail = json(bytes)?;
     let sections = detail.job_ad.map(|ad| ad.sections).unwrap_or_default();
     let html: String = [
@@ -198,6 +198,12 @@ mod tests {
         board::Board,
         record::{Ats, EmploymentType},
     };
+    use url::Url;
+
+    fn read(bytes: &[u8]) -> Result<Page, BoardError> {
+        let url: Url = VENDOR.base.parse().unwrap();
+        super::read(bytes, &Site { base: &url, page: &url })
+    }
 
     const LIST: &str = r#"{"offset":0,"limit":100,"totalFound":102,"content":[
       {"id":"744","uuid":"u","name":"Data Analyst","refNumber":"R1","releasedDate":"2026-11-01T10:00:00.000Z","visibility":"PUBLIC",

@@ -4,7 +4,9 @@ use crate::record::{EmploymentType, Salary, SalaryUnit, WorkplaceType};
 
 /// Parts of the vendors' words, the more specific first: the first one that a
 /// text contains decides.
-const EMPLOYMENT: [(&str, EmploymentType); 9] = [
+const EMPLOYMENT: [(&str, EmploymentType); 12] = [
+    ("fullorpart", EmploymentType::FullTime),
+    ("permanentcontract", EmploymentType::FullTime),
     ("intern", EmploymentType::Intern),
     ("trainee", EmploymentType::Intern),
     ("part", EmploymentType::PartTime),
@@ -14,6 +16,7 @@ const EMPLOYMENT: [(&str, EmploymentType); 9] = [
     ("seasonal", EmploymentType::Temporary),
     ("full", EmploymentType::FullTime),
     ("permanent", EmploymentType::FullTime),
+    ("fixedterm", EmploymentType::Temporary),
 ];
 
 const WORKPLACE: [(&str, WorkplaceType); 5] = [
@@ -23,6 +26,9 @@ const WORKPLACE: [(&str, WorkplaceType); 5] = [
     ("inoffice", WorkplaceType::OnSite),
     ("inperson", WorkplaceType::OnSite),
 ];
+
+/// How many times its lower end the upper end of a range may be: a wider one says nothing.
+const WIDEST: f64 = 20.0;
 
 const UNITS: [(&str, SalaryUnit); 8] = [
     ("year", SalaryUnit::Year),
@@ -53,6 +59,12 @@ pub(super) fn workplace(text: Option<&str>) -> WorkplaceType {
     text.and_then(|text| found(text, &WORKPLACE)).unwrap_or_default()
 }
 
+/// Returns the word for the time of a pay that a text has, such as "hour" in "Hourly pay range".
+pub(super) fn interval(text: &str) -> Option<&'static str> {
+    let text = text.to_lowercase();
+    UNITS.iter().map(|(part, _)| *part).find(|part| text.contains(part))
+}
+
 /// Returns the employer's range; `None` if it is not plausible. A missing interval means a year.
 pub(super) fn salary(
     currency: Option<&str>,
@@ -62,7 +74,7 @@ pub(super) fn salary(
     let currency = currency?.trim().to_uppercase();
     let positive = |amount: &f64| amount.is_finite() && *amount > 0.0;
     let (min, max) = (range.0.filter(positive), range.1.filter(positive));
-    let ordered = min.zip(max).is_none_or(|(min, max)| min <= max);
+    let ordered = min.zip(max).is_none_or(|(min, max)| min <= max && max <= min * WIDEST);
     let code = currency.len() == 3 && currency.bytes().all(|byte| byte.is_ascii_uppercase());
     let unit = interval.map_or(Some(SalaryUnit::Year), |interval| found(interval, &UNITS))?;
     let plausible = code && ordered && (min.is_some() || max.is_some());
@@ -82,6 +94,10 @@ mod tests {
             ("Contract", EmploymentType::Contractor),
             ("Temporary", EmploymentType::Temporary),
             ("Intern", EmploymentType::Intern),
+            ("full-or-part-time", EmploymentType::FullTime),
+            ("fulltime_fixed_term", EmploymentType::FullTime),
+            ("fixed_term", EmploymentType::Temporary),
+            ("Permanent contract", EmploymentType::FullTime),
             ("Whenever", EmploymentType::Other),
         ] {
             assert_eq!(employment(Some(text)), term, "{text}");
@@ -108,6 +124,7 @@ mod tests {
         );
         assert_eq!(salary(Some("dollars"), range, None), None);
         assert_eq!(salary(Some("USD"), (Some(2.0), Some(1.0)), None), None);
+        assert_eq!(salary(Some("USD"), (Some(1.0), Some(1_000_000.0)), None), None);
         assert_eq!(salary(Some("USD"), (Some(0.0), None), None), None);
         assert_eq!(salary(Some("USD"), range, Some("per fortnight")), None);
         assert_eq!(salary(None, range, None), None);

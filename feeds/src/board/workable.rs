@@ -1,32 +1,32 @@
 //! Reads Workable's boards. The answer for an unknown account is 404, or has no `jobs`.
 
 use super::{
-    BoardError, MOST_TEXT, Page, Posting, first_link, identifier, json, label, opened, page, place,
-    terms,
+    BoardError, MOST_TEXT, Page, Posting, Site, Vendor, address, first_link, identifier, json,
+    label, opened, page, terms,
 };
-use crate::{
-    record::{Location, WorkplaceType},
-    text::description,
-};
+use crate::{record::WorkplaceType, text::description};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 
-pub(super) const BASE: &str = "https://apply.workable.com";
-
-pub(super) fn path(account: &str) -> String {
-    format!("/api/v1/widget/accounts/{account}?details=true")
-}
+pub(super) const VENDOR: Vendor = Vendor {
+    base: "https://apply.workable.com",
+    path: "/api/v1/widget/accounts/{token}?details=true",
+    read,
+    skips: None,
+    detail: None,
+};
 
 #[derive(Deserialize)]
-struct Answer {
-    jobs: Option<Vec<Value>>,
+struct Answer<'a> {
+    #[serde(borrow)]
+    jobs: Option<Vec<&'a RawValue>>,
 }
 
 #[derive(Deserialize)]
 struct Job {
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     shortcode: Value,
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     title: String,
     department: Option<String>,
     employment_type: Option<String>,
@@ -38,24 +38,38 @@ struct Job {
     application_url: Option<String>,
     published_on: Option<String>,
     created_at: Option<String>,
-    #[serde(default, deserialize_with = "super::nullable")]
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
+    locations: Vec<Place>,
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
     description: String,
 }
 
-pub(super) fn read(bytes: &[u8]) -> Result<Page, BoardError> {
-    let answer: Answer = json(bytes)?;
+#[derive(Deserialize)]
+struct Place {
+    city: Option<String>,
+    region: Option<String>,
+    country: Option<String>,
+    /// Whether the employer shows only the other places.
+    #[serde(default, deserialize_with = "crate::entries::nullable")]
+    hidden: bool,
+}
+
+fn read(bytes: &[u8], _: &Site<'_>) -> Result<Page, BoardError> {
+    let answer: Answer<'_> = json(bytes)?;
     Ok(page(answer.jobs.ok_or(BoardError::Unknown)?, posting))
 }
 
 fn posting(job: Job) -> Result<Option<Posting>, &'static str> {
-    let parts = [&job.city, &job.state, &job.country];
-    let parts = parts.into_iter().flatten().map(String::as_str).filter(|part| !part.is_empty());
-    let location = Location {
-        city: label(job.city.as_deref()),
-        region: label(job.state.as_deref()),
-        country: label(job.country.as_deref()),
-        ..place(&parts.collect::<Vec<_>>().join(", "))
-    };
+    let own = address(None, job.city.as_deref(), job.state.as_deref(), job.country.as_deref());
+    let shown = job.locations.iter().filter(|place| !place.hidden).map(|place| {
+        address(None, place.city.as_deref(), place.region.as_deref(), place.country.as_deref())
+    });
+    let mut locations = vec![own];
+    for location in shown {
+        if !locations.iter().any(|known| known.label == location.label) {
+            locations.push(location);
+        }
+    }
     let posted = job.published_on.as_ref().or(job.created_at.as_ref());
     let posting = Posting {
         external_id: identifier(&job.shortcode),
@@ -67,7 +81,7 @@ fn posting(job: Job) -> Result<Option<Posting>, &'static str> {
             // The field does not distinguish hybrid work from work on site.
             Some(false) | None => WorkplaceType::Unspecified,
         },
-        locations: vec![location],
+        locations,
         date_posted: posted.and_then(|date| date.parse().ok()),
         apply_url: first_link(&[job.application_url.as_deref(), job.url.as_deref()]),
         source_url: first_link(&[job.url.as_deref(), job.application_url.as_deref()]),
@@ -80,6 +94,12 @@ fn posting(job: Job) -> Result<Option<Posting>, &'static str> {
 mod tests {
     use super::*;
     use crate::record::EmploymentType;
+    use url::Url;
+
+    fn read(bytes: &[u8]) -> Result<Page, BoardError> {
+        let url: Url = VENDOR.base.parse().unwrap();
+        super::read(bytes, &Site { base: &url, page: &url })
+    }
 
     #[test]
     fn a_board_is_read() {

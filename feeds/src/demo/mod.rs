@@ -227,7 +227,6 @@ const HEAD: &str = r#"# Invented sources, for a rehearsal.
 synthetic = true
 license = "CC0-1.0"
 attribution = ["Invented by Portolan's generator; occupation codes from O*NET (CC BY 4.0)."]
-opt_out_url = "https://map.example/opt-out"
 
 [city]
 id = "sf"

@@ -13,6 +13,8 @@ use tempfile::NamedTempFile;
 /// An answer that was not used for this long is removed: its source is no longer read.
 const KEPT: Duration = Duration::from_hours(30 * 24);
 
+const VERSION: u32 = 2;
+
 /// One answer: its validators for a conditional request, and its body after decompression.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Kept {
@@ -23,6 +25,9 @@ pub(super) struct Kept {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Validators {
     url: String,
+    /// How the body is kept: since 2 it is UTF-8, whatever the server sent.
+    #[serde(default)]
+    version: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) etag: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,7 +70,8 @@ impl Cache {
             .append(true)
             .open(self.file(url))
             .and_then(|file| file.set_modified(self.now));
-        (validators.url == url).then_some(Kept { validators, body })
+        (validators.url == url && validators.version == VERSION)
+            .then_some(Kept { validators, body })
     }
 
     pub(super) fn keep(
@@ -75,7 +81,7 @@ impl Cache {
         last_modified: Option<String>,
         body: &[u8],
     ) -> io::Result<()> {
-        let validators = Validators { url: url.to_owned(), etag, last_modified };
+        let validators = Validators { url: url.to_owned(), version: VERSION, etag, last_modified };
         let mut file = NamedTempFile::new_in(&self.folder)?;
         serde_json::to_writer(&mut file, &validators)?;
         file.write_all(b"\n")?;

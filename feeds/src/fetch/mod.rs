@@ -1,11 +1,17 @@
 //! The only HTTP client. It limits how often it asks a host, and what an answer may cost.
 
 mod cache;
+mod error;
+mod file;
+mod limits;
+mod robots;
 mod wait;
 
+pub use error::FetchError;
+pub use limits::Limits;
 pub use portolan_reach::Refused;
 
-use crate::timestamp::Timestamp;
+use crate::{charset, timestamp::Timestamp};
 use cache::{Cache, Kept};
 use flate2::read::MultiGzDecoder;
 use ipnet::IpNet;
@@ -13,97 +19,56 @@ use portolan_reach::Reach;
 use reqwest::{
     Client, Response, StatusCode,
     header::{
-        ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, DATE, ETAG, HeaderMap, HeaderName,
+        ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, DATE, ETAG, HeaderMap, HeaderName,
         IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, LOCATION, RETRY_AFTER,
     },
     redirect::Policy,
 };
+use robots::Robots;
 use std::{collections::BTreeMap, io::Read as _, path::Path, sync::Arc, time::Duration};
 use tokio::{
     sync::{Mutex, Semaphore},
     time::Instant,
 };
-use url::Url;
+use url::{Host, Url};
 use wait::Lane;
 
 /// How many hosts are asked at the same time.
 const HOSTS: usize = 16;
 const USER_AGENT: &str = concat!("Portolan-feeds/", env!("CARGO_PKG_VERSION"));
 
-/// The limits of requests and answers.
-#[derive(Debug, Clone)]
-pub struct Limits {
-    /// The size of an answer, both before and after decompression.
-    pub body_bytes: usize,
-    /// The time for one request and its answer, redirects included.
-    pub request: Duration,
-    pub attempts: u32,
-    /// The time between two requests to one host.
-    pub pause: Duration,
-    /// The wait before the second attempt; it doubles before each further one.
-    pub first_wait: Duration,
-    /// A host that asks for a longer wait is not asked again in this build.
-    pub longest_wait: Duration,
-    pub redirects: usize,
-    /// How many pages of one source are read.
-    pub pages: usize,
-    /// After this many failed requests in a row, a host is not asked again in this build.
-    pub host_failures: u32,
+/// How a client presents itself, and what it may reach.
+#[derive(Debug, Clone, Default)]
+pub struct Manners<'a> {
+    /// Address ranges that may be fetched although they are not public, also without TLS.
+    pub opened: &'a [IpNet],
+    /// Whether files and servers of this machine may be read.
+    pub allows_local: bool,
+    /// Where the operators of hosts can reach this one's: an address, for the header `User-Agent`.
+    pub contact: Option<&'a str>,
 }
 
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            body_bytes: 16 * 1024 * 1024,
-            request: Duration::from_secs(30),
-            attempts: 3,
-            pause: Duration::from_secs(1),
-            first_wait: Duration::from_secs(2),
-            longest_wait: Duration::from_secs(60),
-            redirects: 3,
-            pages: 50,
-            host_failures: 6,
-        }
-    }
+/// One document to fetch.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    pub url: &'a Url,
+    /// How many bytes the answer may have.
+    pub most: usize,
+    /// Whether the host's `robots.txt` does not count, because its operator permits the use.
+    pub ignores_robots: bool,
 }
 
-/// Why there is no answer.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum FetchError {
-    #[error(transparent)]
-    Refused(#[from] Refused),
-    #[error("the server does not answer")]
-    Away,
-    #[error("the answer takes too long")]
-    TooSlow,
-    #[error("the server answers {0}")]
-    Status(u16),
-    #[error("the server asks to wait for {0} seconds")]
-    Later(u64),
-    #[error("the answer has more than {0} bytes")]
-    TooLarge(usize),
-    #[error("the answer is not compressed as it says")]
-    Compression,
-    #[error("the server leads elsewhere, to {0}")]
-    Elsewhere(String),
-    #[error("the host failed too often and is not asked again in this build")]
-    GivenUp,
+/// How much of an answer is read.
+#[derive(Debug, Clone, Copy)]
+enum Size {
+    /// A longer answer is an error.
+    All(usize),
+    /// Of a longer answer, the beginning is read.
+    Beginning(usize),
 }
 
-impl FetchError {
-    /// Returns whether another attempt may succeed.
-    fn is_transient(&self) -> bool {
-        match self {
-            Self::Away | Self::TooSlow | Self::Later(_) => true,
-            Self::Status(status) => matches!(status, 408 | 425 | 429 | 500..=599),
-            Self::Refused(_)
-            | Self::TooLarge(_)
-            | Self::Compression
-            | Self::Elsewhere(_)
-            | Self::GivenUp => false,
-        }
-    }
-}
+/// The addresses of this machine.
+const LOOPBACK: [&str; 2] = ["127.0.0.0/8", "::1/128"];
 
 /// A client that fetches documents over HTTP.
 pub struct Fetcher {
@@ -112,6 +77,7 @@ pub struct Fetcher {
     /// For requests without TLS, to opened addresses only.
     plain: Client,
     reach: Reach,
+    allows_local: bool,
     limits: Limits,
     cache: Cache,
     lanes: Mutex<BTreeMap<String, Arc<Mutex<Lane>>>>,
@@ -127,30 +93,38 @@ enum Answer {
 }
 
 impl Fetcher {
-    /// Makes a client. `opened` are address ranges that may be fetched although they are not public, also
-    /// without TLS.
+    /// Makes a client that keeps answers in the folder `cache`.
     pub fn new(
-        opened: &[IpNet],
+        manners: &Manners<'_>,
         limits: Limits,
         cache: &Path,
         now: Timestamp,
     ) -> Result<Self, std::io::Error> {
         // This fails if another part of the process has already installed a provider.
         let _chosen = rustls::crypto::ring::default_provider().install_default();
+        let mut opened = manners.opened.to_vec();
+        if manners.allows_local {
+            opened.extend(LOOPBACK.iter().filter_map(|range| range.parse::<IpNet>().ok()));
+        }
+        let agent = match manners.contact {
+            Some(contact) => format!("{USER_AGENT} (+{contact})"),
+            None => USER_AGENT.to_owned(),
+        };
         let client = |public: bool| {
             Client::builder()
-                .user_agent(USER_AGENT)
+                .user_agent(&agent)
                 .redirect(Policy::none())
                 .no_proxy()
                 .https_only(public)
-                .dns_resolver(Arc::new(Reach::new(opened, public)))
+                .dns_resolver(Arc::new(Reach::new(&opened, public)))
                 .build()
                 .map_err(std::io::Error::other)
         };
         Ok(Self {
             secure: client(true)?,
             plain: client(false)?,
-            reach: Reach::new(opened, true),
+            reach: Reach::new(&opened, true),
+            allows_local: manners.allows_local,
             limits,
             cache: Cache::new(cache, now)?,
             lanes: Mutex::default(),
@@ -163,15 +137,59 @@ impl Fetcher {
         &self.limits
     }
 
-    /// Fetches a URL, with one request at a time to each host and a pause between them. If the server
-    /// answers that nothing has changed, the body comes from the cache.
-    pub async fn get(&self, url: &Url) -> Result<Vec<u8>, FetchError> {
-        self.reach.check(url)?;
+    /// Fetches a document as UTF-8, with one request at a time to each host and a pause between them. If the
+    /// server answers that nothing has changed, the body comes from the cache.
+    pub async fn get(&self, request: Request<'_>) -> Result<Vec<u8>, FetchError> {
+        let Request { url, most, ignores_robots } = request;
+        if url.scheme() == "file" {
+            return match self.allows_local {
+                true => file::read(url, most).await,
+                false => Err(FetchError::Local),
+            };
+        }
+        self.reach.check(url).map_err(|refused| match is_local(url) && !self.allows_local {
+            true => FetchError::Local,
+            false => refused.into(),
+        })?;
         let lane = {
             let mut lanes = self.lanes.lock().await;
             Arc::clone(lanes.entry(url.authority().to_owned()).or_default())
         };
         let mut lane = lane.lock().await;
+        if !ignores_robots {
+            self.ask_robots(&mut lane, url).await?;
+        }
+        self.attempt(&mut lane, url, Size::All(most)).await
+    }
+
+    /// Refuses a URL that the host's `robots.txt` does not allow. The file is fetched once in a build.
+    async fn ask_robots(&self, lane: &mut Lane, url: &Url) -> Result<(), FetchError> {
+        let robots = match (lane.robots.take(), robots::address(url)) {
+            (Some(known), _) => known,
+            (None, None) => Robots::All,
+            (None, Some(address)) => {
+                match self.attempt(lane, &address, Size::Beginning(robots::MOST_BYTES)).await {
+                    Ok(bytes) => Robots::parse(&bytes),
+                    // Without a file everything is allowed (RFC 9309, section 2.3.1.3).
+                    Err(FetchError::Status(400..=499) | FetchError::Elsewhere(_)) => Robots::All,
+                    Err(FetchError::Refused(refused)) => return Err(refused.into()),
+                    Err(FetchError::GivenUp) => return Err(FetchError::GivenUp),
+                    Err(_) => Robots::Unreachable,
+                }
+            }
+        };
+        let host = || url.host_str().unwrap_or_default().to_owned();
+        let answer = match (robots.allow(url), &robots) {
+            (true, _) => Ok(()),
+            (false, Robots::Unreachable) => Err(FetchError::NoRobots(host())),
+            (false, _) => Err(FetchError::Robots(host())),
+        };
+        lane.robots = Some(robots);
+        answer
+    }
+
+    /// Sends a request, and again if that may help.
+    async fn attempt(&self, lane: &mut Lane, url: &Url, size: Size) -> Result<Vec<u8>, FetchError> {
         let mut attempt = 0;
         loop {
             let too_long = lane.remaining() > self.limits.longest_wait;
@@ -179,7 +197,7 @@ impl Fetcher {
                 return Err(FetchError::GivenUp);
             }
             lane.wait().await;
-            let answer = self.follow(url).await;
+            let answer = self.follow(url, size).await;
             attempt += 1;
             let transient = answer.as_ref().err().is_some_and(FetchError::is_transient);
             lane.record(self.limits.pause, transient);
@@ -198,12 +216,12 @@ impl Fetcher {
     }
 
     /// Sends a request and follows redirects.
-    async fn follow(&self, url: &Url) -> Result<Vec<u8>, FetchError> {
+    async fn follow(&self, url: &Url, size: Size) -> Result<Vec<u8>, FetchError> {
         let Ok(_place) = self.hosts.acquire().await else { return Err(FetchError::Away) };
         let until = Instant::now() + self.limits.request;
         let mut at = url.clone();
         for _ in 0..=self.limits.redirects {
-            let asked = tokio::time::timeout_at(until, self.ask(&at)).await;
+            let asked = tokio::time::timeout_at(until, self.ask(&at, size)).await;
             match asked.map_err(|_| FetchError::TooSlow)?? {
                 Answer::Body(body) => return Ok(body),
                 Answer::Moved(to) => at = to,
@@ -212,7 +230,7 @@ impl Fetcher {
         Err(FetchError::Elsewhere("itself, again and again".to_owned()))
     }
 
-    async fn ask(&self, url: &Url) -> Result<Answer, FetchError> {
+    async fn ask(&self, url: &Url, size: Size) -> Result<Answer, FetchError> {
         let kept = self.cache.find(url.as_str());
         let client = if url.scheme() == "https" { &self.secure } else { &self.plain };
         let mut request = client
@@ -232,7 +250,7 @@ impl Fetcher {
         let status = response.status();
         match (status, kept) {
             (StatusCode::NOT_MODIFIED, Some(kept)) => Ok(Answer::Body(kept.body)),
-            (StatusCode::OK, _) => Ok(Answer::Body(self.body(url, response).await?)),
+            (StatusCode::OK, _) => Ok(Answer::Body(self.body(url, response, size).await?)),
             _ if status.is_redirection() => self.moved(url, &response).map(Answer::Moved),
             _ => Err(match later(response.headers(), self.now) {
                 Some(seconds) if matches!(status.as_u16(), 429 | 503) => FetchError::Later(seconds),
@@ -255,23 +273,37 @@ impl Fetcher {
         }
     }
 
-    async fn body(&self, url: &Url, mut response: Response) -> Result<Vec<u8>, FetchError> {
-        let most = self.limits.body_bytes;
+    async fn body(
+        &self,
+        url: &Url,
+        mut response: Response,
+        size: Size,
+    ) -> Result<Vec<u8>, FetchError> {
+        let (Size::All(most) | Size::Beginning(most)) = size;
         let (etag, last_modified) =
             (text(response.headers(), &ETAG), text(response.headers(), &LAST_MODIFIED));
         let encoding = text(response.headers(), &CONTENT_ENCODING);
+        let content_type = text(response.headers(), &CONTENT_TYPE);
         let mut body = Vec::new();
         while let Some(part) = response.chunk().await.map_err(|error| reason(&error))? {
             body.extend_from_slice(&part);
             if body.len() > most {
-                return Err(FetchError::TooLarge(most));
+                break;
             }
         }
-        let body = match encoding.as_deref() {
+        let mut body = match encoding.as_deref() {
             None | Some("identity") => body,
-            Some("gzip" | "x-gzip") => decompressed(&body, most)?,
+            Some("gzip" | "x-gzip") if body.len() <= most => decompressed(&body, most)?,
+            Some("gzip" | "x-gzip") => return Err(FetchError::TooLarge(most)),
             Some(_) => return Err(FetchError::Compression),
         };
+        if body.len() > most {
+            match size {
+                Size::All(_) => return Err(FetchError::TooLarge(most)),
+                Size::Beginning(_) => body.truncate(most),
+            }
+        }
+        let body = charset::utf_8(body, content_type.as_deref());
         match etag.is_some() || last_modified.is_some() {
             // If the cache cannot be written, the body is only fetched again the next time.
             true => drop(self.cache.keep(url.as_str(), etag, last_modified, &body)),
@@ -281,16 +313,23 @@ impl Fetcher {
     }
 }
 
+/// Returns whether a URL is one of this machine.
+fn is_local(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        None => false,
+    }
+}
+
 /// Decompresses a body, and stops as soon as the result is too large.
 fn decompressed(body: &[u8], most: usize) -> Result<Vec<u8>, FetchError> {
     let mut plain = Vec::new();
     let bound = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
     let read = MultiGzDecoder::new(body).take(bound).read_to_end(&mut plain);
     read.map_err(|_| FetchError::Compression)?;
-    match plain.len() > most {
-        true => Err(FetchError::TooLarge(most)),
-        false => Ok(plain),
-    }
+    Ok(plain)
 }
 
 fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {

@@ -1,5 +1,6 @@
 //! The requests to one host: when the next one may be sent, and how many in a row have failed.
 
+use super::robots::Robots;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -8,6 +9,8 @@ use tokio::time::Instant;
 pub(super) struct Lane {
     not_before: Option<Instant>,
     failures: u32,
+    /// What the host's `robots.txt` allows; `None` as long as it was not asked for.
+    pub(super) robots: Option<Robots>,
 }
 
 impl Lane {

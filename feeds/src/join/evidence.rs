@@ -125,6 +125,8 @@ impl Evidence {
             retrieved_at: at,
             excerpt: String::new(),
             sha256: sha256(self.id.as_bytes()),
+            license: None,
+            attribution: None,
         })
     }
 

@@ -3,24 +3,28 @@
 mod events;
 mod evidence;
 mod hearing;
-mod money;
 mod people;
 mod quarantine;
 mod roles;
 mod signals;
+mod suppressed;
 mod targets;
 mod town;
+mod whereabouts;
 mod work;
 
 pub use evidence::{Evidence, EvidenceKind, Knowledge};
 pub use quarantine::Reasons;
+pub use roles::postings;
+pub use whereabouts::LeftOut;
 
 use crate::{
     handoffs::{from_records, handoffs},
+    objections::Suppression,
     questions::{Example, questions},
     record::{Event, Feature, Handoff, Person, Question, Roads, Role, Signal, SocialItem, Source},
     sources::Sources,
-    state::State,
+    state::{Quarantined, State},
     timestamp::Timestamp,
 };
 use targets::Related;
@@ -37,21 +41,30 @@ pub struct Joined {
     pub people: Vec<Person>,
     pub posts: Vec<SocialItem>,
     pub handoffs: Vec<Handoff>,
+    /// The roles on boards that are not for the city.
+    pub left_out: LeftOut,
+    /// Claims that looked like signals and are none, with the reason.
+    pub doubts: Vec<Quarantined>,
 }
 
-/// Joins what was read from all sources with the former signals.
+/// Joins what was read from all sources with the former signals, but for what somebody objects to.
 pub fn join(
     sources: &Sources,
     state: &State,
     former: Vec<Signal>,
+    suppression: &Suppression,
     roads: &Roads,
     now: Timestamp,
 ) -> Result<Joined, toml::de::Error> {
-    let (town, knowledge) = (Town::new(state), &state.knowledge);
+    let (town, knowledge) = (Town::new(state, suppression), &state.knowledge);
     let handoffs = handoffs(roads, now)?;
-    let open = roles::roles(sources, state, &town, (&from_records(&handoffs, &["role"]), now));
-    let founders =
-        people::people(sources, state, &town, (&from_records(&handoffs, &["person"]), now));
+    let mut open = roles::roles(sources, state, &town, (&from_records(&handoffs, &["role"]), now));
+    open.roles.retain(|role| !suppression.covers(&role.id));
+    let opt_out_url = sources.opt_out_url.clone().unwrap_or_else(|| roads.objection());
+    let from_people = from_records(&handoffs, &["person"]);
+    let of_people = (&*from_people, &*opt_out_url, now);
+    let mut founders = people::people(sources, state, &town, of_people);
+    founders.people.retain(|person| !suppression.covers_person(person));
     let heard = hearing::heard(sources, state, &town, now);
     let context = signals::Context {
         town: &town,
@@ -61,7 +74,8 @@ pub fn join(
         funding_handoff_ids: &from_records(&handoffs, &["signal", "funding_signal"]),
         now,
     };
-    let signals = signals::signals(former, &heard, &context);
+    let mut signals = signals::signals(former, &heard, &context);
+    signals.retain(|signal| !suppression.covers(&signal.id));
     let related = Related {
         signals: &signals,
         roles: &open.roles,
@@ -74,12 +88,15 @@ pub fn join(
         targets: targets::targets(sources, state, &town, &related),
         events: events::events(&heard, &signals, &founders.people, &town, now),
         posts: events::posts(&heard, &signals, now),
+        doubts: hearing::doubts(&heard),
         questions: Vec::new(),
         roles: open.roles,
+        left_out: open.left_out,
         people: founders.people,
         signals,
         handoffs,
     };
+    joined.suppress(suppression);
     joined.ask(sources, now)?;
     Ok(joined)
 }
@@ -104,6 +121,15 @@ impl Joined {
 
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Returns the ids of the records that have pages.
+    pub fn ids_of_pages(&self) -> impl Iterator<Item = &String> {
+        (self.targets.iter().map(|record| &record.id))
+            .chain(self.roles.iter().map(|record| &record.id))
+            .chain(self.people.iter().map(|record| &record.id))
+            .chain(self.events.iter().map(|record| &record.id))
+            .chain(self.signals.iter().map(|record| &record.id))
     }
 
     /// Returns a feed's first record, as an example answer cites it.

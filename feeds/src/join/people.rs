@@ -19,12 +19,12 @@ pub(super) struct Founders {
     pub(super) accelerators: BTreeMap<String, (Accelerator, Source)>,
 }
 
-/// Makes the people, each with these handoffs.
+/// Makes the people, each with these handoffs and this page on which to ask not to be listed.
 pub(super) fn people(
     sources: &Sources,
     state: &State,
     town: &Town<'_>,
-    (handoff_ids, now): (&[String], Timestamp),
+    (handoff_ids, opt_out_url, now): (&[String], &str, Timestamp),
 ) -> Founders {
     let mut founders = Founders { people: Vec::new(), accelerators: BTreeMap::new() };
     for directory in &sources.directory {
@@ -40,9 +40,8 @@ pub(super) fn people(
                 .accelerators
                 .entry(place.target_id.clone())
                 .or_insert((accelerator, source.clone()));
-            let may_be = |founder: &&Founder| !sources.not_listed.contains(&founder.full_name);
-            founders.people.extend(company.founders.iter().filter(may_be).map(|founder| {
-                let made = (&source, sources.opt_out_url.as_str(), now);
+            founders.people.extend(company.founders.iter().map(|founder| {
+                let made = (&source, opt_out_url, now);
                 let person = person(founder, directory, company, place, made);
                 Person { handoff_ids: handoff_ids.to_vec(), ..person }
             }));
@@ -71,6 +70,8 @@ fn source(directory: &Directory, company: &Listed, read_at: Timestamp) -> Source
         retrieved_at: read_at,
         excerpt: company.one_liner.clone(),
         sha256: sha256(serde_json::to_string(company).unwrap_or_default().as_bytes()),
+        license: directory.license.clone(),
+        attribution: directory.attribution.clone(),
     }
 }
 

@@ -3,11 +3,12 @@
 
 use super::{
     evidence::{Evidence, EvidenceKind, Knowledge},
-    hearing::{Heard, Subject},
+    hearing::Heard,
     roles::Open,
     town::{Town, registrable_domain},
 };
 use crate::{
+    claims::{Modality, Predicate},
     identifier::stable,
     maturity::{Facts, Maturity, advance},
     record::{
@@ -49,6 +50,9 @@ struct Told {
     summary: String,
     funding: Option<Funding>,
     functions: Vec<String>,
+    /// The words that say so, and how sure they are; `None` for a board.
+    evidence: Option<String>,
+    modality: Option<Modality>,
     board: bool,
 }
 
@@ -64,8 +68,9 @@ pub(super) fn signals(
     for told in heard.iter().filter_map(|item| told(item, context)).chain(boards) {
         add(&mut signals, told, context.now);
     }
+    let stops: Vec<&Heard<'_>> = heard.iter().filter(|item| item.stops_hiring).collect();
     for signal in &mut signals {
-        update(signal, context);
+        update(signal, &stops, context);
     }
     signals.retain(|signal| !is_outdated(signal, context.now));
     signals.sort_by(|one, other| (other.occurred_at, &one.id).cmp(&(one.occurred_at, &other.id)));
@@ -73,18 +78,20 @@ pub(super) fn signals(
 }
 
 fn told(heard: &Heard<'_>, context: &Context<'_>) -> Option<Told> {
-    let place = heard.about?;
-    let kind = match heard.subject {
-        Subject::Funding => SignalKind::Funding,
-        Subject::Hiring if context.now.since(heard.at) < REMEMBERED => SignalKind::Hiring,
+    let (place, claim) = (heard.about?, heard.signal.as_ref()?);
+    let kind = match claim.predicate {
+        Predicate::RaisedFunding => SignalKind::Funding,
+        Predicate::IsHiring if context.now.since(heard.at) < REMEMBERED => SignalKind::Hiring,
         _ => return None,
     };
-    let funding = heard.money.as_ref().map(|money| Funding {
-        round: money.round.clone(),
-        amount_usd: money.amount.filter(|_| money.currency == Some("USD")),
-        currency: money.currency.map(str::to_owned),
-        amount: money.amount,
-        investors: (money.investors.iter())
+    let value = claim.amount.as_ref().map(|amount| amount.value);
+    let currency = claim.amount.as_ref().and_then(|amount| amount.currency);
+    let funding = (kind == SignalKind::Funding).then(|| Funding {
+        round: claim.round.clone(),
+        amount_usd: value.filter(|_| currency == Some("USD")),
+        currency: currency.map(str::to_owned),
+        amount: value,
+        investors: (claim.investors.iter())
             .map(|(name, lead)| Investor {
                 name: name.clone(),
                 target_id: context.town.with_name(name).map(|place| place.target_id.clone()),
@@ -92,7 +99,7 @@ fn told(heard: &Heard<'_>, context: &Context<'_>) -> Option<Told> {
             })
             .collect(),
         announced_on: Some(heard.at),
-        filing_ref: (heard.feed.kind == SourceType::Filing).then(|| heard.source_id.clone()),
+        filing_ref: heard.is_filing().then(|| heard.source_id.clone()),
     });
     Some(Told {
         kind,
@@ -104,6 +111,8 @@ fn told(heard: &Heard<'_>, context: &Context<'_>) -> Option<Told> {
         summary: line(&heard.item.text, 600),
         funding,
         functions: heard.functions.iter().map(|function| (*function).to_owned()).collect(),
+        evidence: Some(line(&claim.evidence, 240)).filter(|evidence| !evidence.is_empty()),
+        modality: Some(claim.modality),
         board: false,
     })
 }
@@ -140,6 +149,8 @@ fn boards(context: &Context<'_>) -> Vec<Told> {
             summary: String::new(),
             funding: None,
             functions: functions.into_iter().cloned().collect(),
+            evidence: None,
+            modality: None,
             board: true,
         })
     });
@@ -205,6 +216,11 @@ fn belongs(signal: &Signal, told: &Told) -> bool {
 }
 
 fn join(signal: &mut Signal, told: Told) {
+    // An announcement is surer than a report; a signal of an earlier version has no modality.
+    if signal.modality == Some(Modality::Reported) && told.modality == Some(Modality::Announced) {
+        signal.modality = told.modality;
+        signal.evidence.clone_from(&told.evidence);
+    }
     signal.sources.extend(told.source);
     signal.occurred_at = signal.occurred_at.min(told.at);
     if let (Some(known), Some(new)) = (&mut signal.funding, told.funding) {
@@ -258,6 +274,8 @@ fn new_signal(id: String, told: Told, now: Timestamp) -> Signal {
         sources: told.source.into_iter().collect(),
         funding: told.funding,
         hiring,
+        evidence: told.evidence,
+        modality: told.modality,
         handoff_ids: Vec::new(),
         first_seen_at: now,
         updated_at: now,
@@ -265,7 +283,7 @@ fn new_signal(id: String, told: Told, now: Timestamp) -> Signal {
 }
 
 /// Updates a signal's maturity: applies the table to the facts, and then with each statement of people.
-fn update(signal: &mut Signal, context: &Context<'_>) {
+fn update(signal: &mut Signal, stops: &[&Heard<'_>], context: &Context<'_>) {
     let matching = matching(signal, context);
     let (more, said): (Vec<&Evidence>, Vec<&Evidence>) = (context.knowledge.about(signal))
         .into_iter()
@@ -273,6 +291,7 @@ fn update(signal: &mut Signal, context: &Context<'_>) {
     more.iter().for_each(|evidence| evidence.cite(signal, context.now));
     let publishers: BTreeSet<String> = more.iter().map(|evidence| evidence.source_id()).collect();
     let mut facts = facts(signal, &matching, &publishers, context);
+    facts.stopped = stopped(signal, stops);
     // The facts come first: a statement is about a signal that already has a maturity.
     advance(signal.kind, &mut signal.maturity_history, &facts);
     for statement in said {
@@ -313,6 +332,17 @@ fn update(signal: &mut Signal, context: &Context<'_>) {
             hiring.evidence = HiringEvidence::Owner;
         }
     }
+}
+
+/// Returns the source of a later statement that the company is not hiring.
+fn stopped(signal: &Signal, stops: &[&Heard<'_>]) -> Option<String> {
+    let last = signal.sources.iter().filter_map(|source| source.published_at).max();
+    let last = last.unwrap_or(signal.occurred_at);
+    let later = |item: &&&Heard<'_>| {
+        let about = item.about.is_some_and(|place| place.target_id == signal.target_id);
+        about && item.at > last && item.source.is_some()
+    };
+    stops.iter().find(later).map(|item| item.source_id.clone())
 }
 
 fn count(roles: u32) -> String {
@@ -366,6 +396,8 @@ fn facts(
         second_publisher: second.map(|source| source.id.clone()),
         open_role_read_at: context.open.read_at.get(&signal.target_id).copied().filter(|_| seen),
         roles_left: had_roles && matching.is_empty(),
+        reported: signal.modality == Some(Modality::Reported),
+        stopped: None,
         owner_confirms: None,
         last_evidence_at: heard.unwrap_or(signal.occurred_at),
         objection: None,

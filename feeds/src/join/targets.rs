@@ -57,6 +57,8 @@ fn source(sources: &Sources, place: &Place<'_>, read_at: Timestamp) -> Source {
         retrieved_at: read_at,
         excerpt: line(&organisation.tagline, 300),
         sha256: sha256(serde_json::to_string(organisation).unwrap_or_default().as_bytes()),
+        license: registry.and_then(|registry| registry.license.clone()),
+        attribution: registry.and_then(|registry| registry.attribution.clone()),
     }
 }
 
@@ -143,6 +145,10 @@ fn funding(signals: &[&Signal]) -> Option<FundingSummary> {
     let counts = |signal: &&&Signal| {
         signal.kind == SignalKind::Funding
             && !matches!(signal.maturity, Maturity::Retracted | Maturity::Disputed)
+            && !matches!(
+                signal.maturity,
+                Maturity::Lead | Maturity::Corroborated | Maturity::Expired
+            )
     };
     let rounds: Vec<&&Signal> = signals.iter().filter(counts).collect();
     let last = rounds.iter().max_by_key(|signal| signal.occurred_at)?;

@@ -95,6 +95,10 @@ pub struct Facts {
     pub open_role_read_at: Option<Timestamp>,
     /// There were matching roles, and each was missing from two readings in a row.
     pub roles_left: bool,
+    /// All sources rely on others that they do not name.
+    pub reported: bool,
+    /// The source of a later statement that the company is not hiring.
+    pub stopped: Option<String>,
     pub owner_confirms: Option<String>,
     pub last_evidence_at: Timestamp,
     /// An objection by the verified owner, or a retracted source, that no step has answered yet.

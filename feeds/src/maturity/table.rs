@@ -74,6 +74,13 @@ pub(super) const TABLE: &[Rule] = &[
     Rule {
         kinds: FUNDING,
         from: &[None],
+        holds: |standing| standing.facts.reported.then(|| standing.facts.source.clone()),
+        to: To::State(Maturity::Lead),
+        reason: "reported on the word of unnamed sources",
+    },
+    Rule {
+        kinds: FUNDING,
+        from: &[None],
         holds: |standing| cited(standing.facts.source.as_ref()),
         to: To::State(Maturity::SourceBacked),
         reason: "told by a source",
@@ -137,6 +144,17 @@ pub(super) const TABLE: &[Rule] = &[
         reason: "a filing, both sides or the verified owner say so",
     },
     Rule {
+        kinds: FUNDING,
+        from: LEADS,
+        holds: |standing| {
+            let announced = !standing.facts.reported;
+            let owner = cited(standing.facts.owner_confirms.as_ref());
+            owner.or_else(|| cited(standing.facts.source.as_ref()).filter(|_| announced))
+        },
+        to: To::State(Maturity::SourceBacked),
+        reason: "announced",
+    },
+    Rule {
         kinds: HIRING,
         from: LEADS,
         holds: fresh_role,
@@ -152,13 +170,20 @@ pub(super) const TABLE: &[Rule] = &[
     },
     Rule {
         kinds: HIRING,
+        from: LEADS,
+        holds: |standing| cited(standing.facts.stopped.as_ref()),
+        to: To::State(Maturity::Closed),
+        reason: "the company is said not to be hiring",
+    },
+    Rule {
+        kinds: BOTH,
         from: &[Some(Maturity::Lead)],
         holds: |standing| cited(standing.facts.second_publisher.as_ref()),
         to: To::State(Maturity::Corroborated),
         reason: "a second, independent publisher",
     },
     Rule {
-        kinds: HIRING,
+        kinds: BOTH,
         from: LEADS,
         holds: |standing| {
             when(standing.facts.now.since(standing.facts.last_evidence_at) >= SILENCE)

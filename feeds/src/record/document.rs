@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 /// The path of the discovery manifest, with which agents begin; the host makes it.
 pub const DISCOVERY_PATH: &str = "/.well-known/agent.json";
+/// The path of the page on which people and companies can object; the host serves it.
+pub const OBJECTION_PATH: &str = "/map/objection";
 /// The file name of the feeds' OpenAPI description; the host makes it, too.
 pub const SERVICE: &str = "openapi.json";
 
@@ -24,6 +26,8 @@ pub struct Feed {
     /// The name of the field with the records.
     pub records: &'static str,
     pub maturity_policy: &'static str,
+    /// The path of a record's page, as a URI template (RFC 6570, level 1) of the record's own fields.
+    pub page: Option<&'static str>,
     /// Fields with identifiers of other feeds' records, each with the other feed's id.
     pub joins: &'static [(&'static str, &'static str)],
 }
@@ -42,6 +46,7 @@ pub const FEEDS: [Feed; 8] = [
         tag: "entities",
         records: "features",
         maturity_policy: "An ask is as sure as the signal it rests on.",
+        page: Some("/map/companies/{id}"),
         joins: &[
             ("properties.people_ids", "people"),
             ("properties.signal_ids", "signals"),
@@ -59,6 +64,7 @@ pub const FEEDS: [Feed; 8] = [
         records: "items",
         maturity_policy: "Funding is source-backed where a source is present; hiring is a lead until \
                           the company's own board or its verified owner says so.",
+        page: Some("/map/companies/{target_id}#{id}"),
         joins: &[
             ("target_id", "targets"),
             ("hiring.role_ids", "roles"),
@@ -76,6 +82,7 @@ pub const FEEDS: [Feed; 8] = [
         tag: "signals",
         records: "items",
         maturity_policy: NO_POLICY,
+        page: None,
         joins: &[("handoff_ids", "handoffs")],
     },
     Feed {
@@ -88,6 +95,7 @@ pub const FEEDS: [Feed; 8] = [
         tag: "signals",
         records: "items",
         maturity_policy: "An event about a signal is as sure as the signal.",
+        page: Some("/map/events/{id}"),
         joins: &[
             ("_map.target_ids", "targets"),
             ("_map.people_ids", "people"),
@@ -104,6 +112,7 @@ pub const FEEDS: [Feed; 8] = [
         tag: "entities",
         records: "items",
         maturity_policy: "Verified: on the board when it was last read. Stale: not seen since.",
+        page: Some("/map/roles/{id}"),
         joins: &[("target_id", "targets"), ("handoff_ids", "handoffs")],
     },
     Feed {
@@ -116,6 +125,7 @@ pub const FEEDS: [Feed; 8] = [
         tag: "entities",
         records: "items",
         maturity_policy: NO_POLICY,
+        page: Some("/map/people/{id}"),
         joins: &[
             ("target_id", "targets"),
             ("affiliations.target_id", "targets"),
@@ -132,6 +142,7 @@ pub const FEEDS: [Feed; 8] = [
         tag: "signals",
         records: "items",
         maturity_policy: "A post is evidence, not proof: it is as sure as the signal it supports.",
+        page: None,
         joins: &[("target_id", "targets"), ("supports_signal_ids", "signals")],
     },
     Feed {
@@ -144,6 +155,7 @@ pub const FEEDS: [Feed; 8] = [
         tag: "discovery",
         records: "items",
         maturity_policy: NO_POLICY,
+        page: None,
         joins: &[],
     },
 ];
@@ -211,6 +223,39 @@ pub struct Index {
     /// Identifiers of the feeds, in the order in which to read them.
     pub reading_order: Vec<String>,
     pub rules: Vec<String>,
+    /// How to follow the changes from this publication on.
+    pub changes: ChangesEntry,
+    /// The sources, and when each was last read.
+    pub sources: Vec<SourceEntry>,
+}
+
+/// The log of changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChangesEntry {
+    pub path: String,
+    pub url: String,
+    /// The cursor that belongs to this publication: its documents and the changes after this cursor are the
+    /// next publications.
+    #[schemars(regex(pattern = r"^[0-9]{12}-[0-9a-f]{12}$"))]
+    pub cursor: String,
+    /// How long changes are kept at least, unless they are more than 256 MB.
+    pub kept_days: u64,
+}
+
+/// A source of the records. An unchanged record was last seen when its source was last checked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SourceEntry {
+    /// The source's name; that of a board is `board/`, its `ats`, `/` and its `board_token`.
+    pub id: String,
+    /// When it was last read without an error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checked_at: Option<Timestamp>,
+    /// Since when it cannot be read. Its last records are kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failing_since: Option<Timestamp>,
+    pub record_count: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -223,6 +268,10 @@ pub struct IndexEntry {
     pub description: String,
     pub media_type: String,
     pub schema_url: String,
+    /// The address of the page about a record: a URI template (RFC 6570, level 1) of the record's own
+    /// fields.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page_template: Option<String>,
     pub record_count: usize,
     /// When its content last changed.
     pub updated_at: Timestamp,
@@ -233,6 +282,30 @@ pub struct IndexEntry {
     /// Identifiers of the questions that this feed answers.
     pub answers: Vec<String>,
     pub maturity_policy: String,
+    /// The same records in other forms.
+    pub forms: Vec<FormEntry>,
+    /// The long texts of the records, which are not in the document, by the hash in the records' ids.
+    pub parts: Vec<PartEntry>,
+}
+
+/// Another form of a feed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FormEntry {
+    pub media_type: String,
+    pub url: String,
+}
+
+/// A part of a feed. It has the long texts of some records, and changes only with them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PartEntry {
+    pub path: String,
+    pub url: String,
+    pub schema_url: String,
+    pub record_count: usize,
+    pub etag: String,
+    pub bytes: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -243,7 +316,7 @@ pub struct Join {
 }
 
 /// The base URLs of the documents, and of the capability API.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Roads {
     /// The URL of the host that serves the feeds, without a slash at the end.
     pub feeds: String,
@@ -258,6 +331,11 @@ impl Roads {
 
     pub fn document(&self, file: &str) -> String {
         format!("{}{}", self.feeds, Self::path(file))
+    }
+
+    /// Returns the URL of the page on which people and companies can object.
+    pub fn objection(&self) -> String {
+        format!("{}{OBJECTION_PATH}", self.feeds)
     }
 
     /// Returns the URL of the discovery manifest, with which agents begin.

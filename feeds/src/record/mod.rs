@@ -11,16 +11,16 @@ mod social;
 mod target;
 
 pub use document::{
-    City, DISCOVERY_PATH, FEEDS, Feed, Index, IndexEntry, Join, Links, Listing, Meta, Roads,
-    SERVICE,
+    ChangesEntry, City, DISCOVERY_PATH, FEEDS, Feed, FormEntry, Index, IndexEntry, Join, Links,
+    Listing, Meta, OBJECTION_PATH, PartEntry, Roads, SERVICE, SourceEntry,
 };
 pub use event::{Event, EventMap, EventType, Events};
 pub use handoff::{Continuation, Fallback, From, Handoff, Intent, Requires, To};
 pub use person::{Affiliation, DirectoryEntry, Link, LinkKind, Person, RoleKind};
 pub use question::{AnswerPolicy, Asker, Question, Use};
 pub use role::{
-    Ats, EmploymentType, Location, Occupation, Role, RoleMaturity, Salary, SalaryUnit,
-    WorkplaceType,
+    Ats, Description, Descriptions, EmploymentType, Location, Occupation, Role, RoleMaturity,
+    Salary, SalaryUnit, WorkplaceType,
 };
 pub use signal::{Funding, Hiring, HiringEvidence, Investor, Signal, SignalKind};
 pub use social::{AuthorKind, Platform, SocialItem, Socials, Topic};
@@ -55,6 +55,12 @@ pub struct Source {
     /// The digest of what was read, which shows later whether it has changed.
     #[schemars(regex(pattern = r"^[0-9a-f]{64}$"))]
     pub sha256: String,
+    /// The licence under which the source offers this, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub license: Option<String>,
+    /// The name that users of the data must give, if the source asks for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attribution: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -2,6 +2,7 @@
 
 use super::Source;
 use crate::{
+    claims::Modality,
     maturity::{Maturity, Step},
     timestamp::Timestamp,
 };
@@ -33,6 +34,13 @@ pub struct Signal {
     pub funding: Option<Funding>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hiring: Option<Hiring>,
+    /// The words of a source that say so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 240))]
+    pub evidence: Option<String>,
+    /// How sure its surest source is: `reported` on the word of unnamed sources.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modality: Option<Modality>,
     pub handoff_ids: Vec<String>,
     pub first_seen_at: Timestamp,
     pub updated_at: Timestamp,

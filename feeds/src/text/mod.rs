@@ -212,7 +212,7 @@ fn shortened(text: &str, most: usize) -> String {
 }
 
 /// Returns the first `most` bytes at most, cut between characters.
-fn beginning(text: &str, most: usize) -> &str {
+pub fn beginning(text: &str, most: usize) -> &str {
     let cut = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     text.get(..cut).unwrap_or_default()
 }

@@ -2,6 +2,10 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod demo;
+mod places;
+mod manners;
+mod recorded;
+mod objections;
 mod signals;
 mod sources;
 mod support;

@@ -3,7 +3,7 @@
 
 use crate::support::{Answer, BOARD, BOARD_PATH, City, REGISTRY, ok, status};
 use flate2::{Compression, write::GzEncoder};
-use portolan_feeds::{BuildError, check, publish::Press, quarantined};
+use portolan_feeds::{BuildError, check, not_published, publish::Press};
 use serde_json::{Value, json};
 use std::io::Write as _;
 
@@ -57,10 +57,17 @@ async fn a_source_that_is_something_else() {
 }
 
 #[tokio::test]
-async fn a_source_in_the_wrong_encoding() {
+async fn a_source_in_another_encoding_is_read() {
+    let city = City::open().await;
     let utf_16: Vec<u8> = BOARD.encode_utf16().flat_map(u16::to_le_bytes).collect();
-    second_time(ok("content-type: application/json; charset=utf-16\r\n", utf_16), "not the JSON")
-        .await;
+    city.board.plays(BOARD_PATH, [ok("content-type: application/json\r\n", utf_16)]);
+    let press =
+        crate::support::news(&[("Café opens", "https://paper.example/1", crate::support::NOW)]);
+    let latin: Vec<u8> = press.chars().map(|character| u8::try_from(character).unwrap()).collect();
+    city.paper.plays("/news", [ok("content-type: text/xml; charset=iso-8859-1\r\n", latin)]);
+    let report = city.build().await.unwrap();
+    assert!(report.sources.iter().all(|source| source.failing.is_none()), "{report:?}");
+    assert_eq!(city.roles().len(), 1);
 }
 
 #[tokio::test]
@@ -276,7 +283,7 @@ async fn a_record_that_is_not_valid_does_not_stop_the_others() {
     assert_eq!(record.document, "sf-job-roles.json");
     assert!(record.reason.starts_with("no record or source has the id"), "{}", record.reason);
     assert_eq!(record.source.as_deref(), Some("https://jobs.copperleaf.example/A2"));
-    assert_eq!(quarantined(city.folder.path()).unwrap(), report.quarantined);
+    assert_eq!(not_published(city.folder.path()).unwrap().quarantined, report.quarantined);
     // No other record refers to it.
     let signals = city.document("live-signal-feed.json");
     let hiring = &signals["items"][0]["hiring"];

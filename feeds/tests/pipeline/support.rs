@@ -83,9 +83,16 @@ impl Theatre {
         self.answers.lock().unwrap().insert(path.to_owned(), answers.into());
     }
 
-    /// Returns the heads of all requests.
+    /// Returns the heads of all requests, except for `robots.txt`.
     pub(crate) fn asked(&self) -> Vec<String> {
-        self.asked.lock().unwrap().clone()
+        let is_robots = |head: &&String| head.starts_with("GET /robots.txt ");
+        self.asked.lock().unwrap().iter().filter(|head| !is_robots(head)).cloned().collect()
+    }
+
+    /// Returns how often `robots.txt` was asked for.
+    pub(crate) fn asked_robots(&self) -> usize {
+        let all = self.asked.lock().unwrap().len();
+        all - self.asked().len()
     }
 
     async fn serve(self, mut stream: TcpStream) {
@@ -128,6 +135,7 @@ impl Theatre {
 pub(crate) fn limits() -> Limits {
     Limits {
         body_bytes: 200_000,
+        board_bytes: 200_000,
         request: Duration::from_millis(700),
         attempts: 2,
         pause: Duration::ZERO,
@@ -145,6 +153,7 @@ pub(crate) fn options(folder: &Path) -> Options {
             capabilities: "https://api.example".to_owned(),
         },
         opened: vec!["127.0.0.0/8".parse().unwrap()],
+        allow_local: false,
         limits: limits(),
         knowledge: Some(Knowledge::default()),
         confirmed: BTreeSet::new(),

@@ -69,7 +69,8 @@ impl OpenHost {
         let operator = operator_access(config)?;
         listeners.tls.clone_from(&config.tls);
         listeners.socket = OperatorSocket::open(&config.data_dir)?;
-        let app = App::new(host, public_url, proxies, operator, config.mcp.clone());
+        let map = config.map.clone().with_feeds(&config.feeds_dir);
+        let app = App::new(host, public_url, proxies, operator, config.mcp.clone(), map);
         Ok(Self { app, store, listeners, retention: config.retention, stop })
     }
 

@@ -1,8 +1,8 @@
 //! The state that every handler can reach.
 
 use crate::{
-    compressed::CompressedDocuments, connections::Connections, guide, operator::OperatorAccess,
-    proxies::Proxies,
+    compressed::CompressedDocuments, connections::Connections, guide, map_settings::MapSettings,
+    operator::OperatorAccess, page_cache::PageCache, proxies::Proxies,
 };
 use arc_swap::ArcSwapOption;
 use portolan_catalog::Document;
@@ -26,7 +26,11 @@ pub struct App {
     pub(super) openapi: ArcSwapOption<(u64, Document)>,
     /// The catalog's documents and the OpenAPI description in compressed codings.
     pub(super) compressed: CompressedDocuments,
+    /// The pages about records of the feeds.
+    pub(super) pages: PageCache,
     pub mcp: Arc<Mcp>,
+    /// What the operator has set up for the map page.
+    pub(super) map: MapSettings,
 }
 
 impl App {
@@ -37,6 +41,7 @@ impl App {
         proxies: Proxies,
         operator: OperatorAccess,
         settings: McpSettings,
+        map: MapSettings,
     ) -> Arc<Self> {
         let operator = Arc::new(operator);
         let connections = Connections::of_agents(host.sandbox.limits(), proxies.clone());
@@ -52,7 +57,9 @@ impl App {
             operator,
             openapi,
             compressed,
+            pages: PageCache::new(),
             mcp,
+            map,
         })
     }
 }

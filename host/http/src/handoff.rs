@@ -1,11 +1,11 @@
 //! `GET /handoff/{token}`: a preview of the call to which a handoff leads, for the person or agent who opens
 //! its address. Opening it changes nothing: the agent redeems the handoff, and makes the call, through
-//! capabilities.
+//! capabilities. `GET /map/handoffs/{handoff_id}/{record_id}` makes such an address from a record of the map.
 
 use crate::{
     App, Refusal,
     address::ClientAddress,
-    oauth::{FormTargets, page},
+    oauth::{FormTargets, page, see_other},
 };
 use askama::Template;
 use axum::{
@@ -20,6 +20,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
+/// The action that makes the address of a handoff. It stores nothing: the address has all of it.
+const RESOLVE_ACTION: &str = "resolve";
 /// The action that previews a handoff.
 const PREVIEW_ACTION: &str = "preview";
 /// The error code for a handoff that was not signed here, or was signed in the other mode.
@@ -89,13 +91,8 @@ pub(super) async fn show(
         (Err(failure), _) => Err(failure),
         (Ok(()), Err(_)) => Err(Failure::new(ErrorCode::NotFound)),
     };
-    if !wants_html(&headers) {
-        return match result {
-            Ok((_, answer)) => (PRIVATE_HEADERS, Json(answer)).into_response(),
-            Err(failure) => (PRIVATE_HEADERS, Refusal(failure)).into_response(),
-        };
-    }
     match result {
+        Ok((_, answer)) if !wants_html(&headers) => (PRIVATE_HEADERS, Json(answer)).into_response(),
         Ok((token, answer)) => match serde_json::from_value::<HandoffPreview>(answer) {
             Ok(preview) => {
                 let handoff = Handoff::new(preview, &token, app.host.catalog.roles());
@@ -106,12 +103,51 @@ pub(super) async fn show(
                 StatusCode::INTERNAL_SERVER_ERROR.into_response()
             }
         },
-        Err(failure) => {
-            let status = StatusCode::from_u16(failure.kind.http_status());
-            let stop = StopPage { title: "This address leads nowhere", text: &failure.message };
-            page(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), &stop, FormTargets::ThisHost)
-        }
+        Err(failure) => refused(failure, &headers),
     }
+}
+
+/// Redirects to a new address of the handoff that begins at this record.
+pub(super) async fn begin(
+    State(app): State<Arc<App>>,
+    ClientAddress(address): ClientAddress,
+    ids: Result<Path<(String, String)>, PathRejection>,
+    headers: HeaderMap,
+) -> Response {
+    let result = match (app.host.rates.count_page_view(address), ids) {
+        (Ok(()), Ok(Path((handoff_id, record_id)))) => {
+            resolve_handoff(&app, &handoff_id, &record_id).await
+        }
+        (Err(failure), _) => Err(failure),
+        (Ok(()), Err(_)) => Err(Failure::new(ErrorCode::NotFound)),
+    };
+    match result {
+        Ok(token) => see_other(&format!("/handoff/{token}")),
+        Err(failure) => refused(failure, &headers),
+    }
+}
+
+fn refused(failure: Failure, headers: &HeaderMap) -> Response {
+    if !wants_html(headers) {
+        return (PRIVATE_HEADERS, Refusal(failure)).into_response();
+    }
+    let status = StatusCode::from_u16(failure.kind.http_status());
+    let stop = StopPage { title: "This address leads nowhere", text: &failure.message };
+    page(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), &stop, FormTargets::ThisHost)
+}
+
+/// Returns the token of a new handoff.
+async fn resolve_handoff(app: &App, handoff_id: &str, record_id: &str) -> Result<String, Failure> {
+    let snapshot = app.host.catalog.snapshot();
+    let operation = Operation {
+        capability: snapshot.holder(Role::Handoffs)?.id.to_string(),
+        action: RESOLVE_ACTION.to_owned(),
+        input: json!({ "handoff_id": handoff_id, "record_id": record_id }),
+        test_mode: false,
+    };
+    let answer = app.host.read(&operation).await?;
+    let token = answer.get("token").and_then(Value::as_str);
+    token.map(str::to_owned).ok_or_else(|| Failure::new(ErrorCode::CapabilityAnswerInvalid))
 }
 
 async fn preview_handoff(app: &App, token: &str) -> Result<Value, Failure> {

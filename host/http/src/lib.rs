@@ -11,10 +11,10 @@
 //!   address), `input` (body and idempotency key), `request_id`.
 //! - Responses: `answer` (of a call), `refusal` (of a failure) and its `challenge`, `conditional`
 //!   (conditional requests), `coding` (content codings), `compressed` (documents in these), `cors`.
-//! - Handlers for agents: `capabilities`, `call`, `agents`, `events`, `mcp`, `feeds`, `openapi`,
+//! - Handlers for agents: `capabilities`, `call`, `agents`, `events`, `mcp`, `feeds` and their `changes`, `openapi`,
 //!   `metadata` and its `guide`, `install`; `oauth` for their clients.
-//! - Handlers for people: `map`, `handoff`, the pages of `oauth`, among them those of the links in text
-//!   messages. For the provider of text messages: `sms`.
+//! - Handlers for people: `map`, `record_pages` with their `page_cache` and `sitemap`, `handoff`, the pages of `oauth`,
+//!   among them those of the links in text messages. For the provider of text messages: `sms`.
 //! - For operators: `operator_routes` is the table of their routes and roles, `operator_gate` what every
 //!   request passes, `operator` how operators are known; the handlers are in `admin`, `audit_export`,
 //!   `quarantine`, `versions`, `metrics`, `operators`, and `people` with its `export`.
@@ -22,7 +22,7 @@
 //!
 //! Invariants: no other crate knows axum or HTTP statuses; a handler never runs a component itself, but
 //! calls the pipeline; the caller is an argument of a handler, so no handler can forget to authenticate;
-//! no request to a feed reads a file or compresses anything.
+//! no request to a document of the feeds reads a file or compresses anything.
 
 mod activity;
 mod address;
@@ -32,11 +32,13 @@ mod agents;
 mod answer;
 mod app;
 mod audit_export;
+mod basemap;
 mod body;
 mod call;
 mod caller;
 mod capabilities;
 mod challenge;
+mod changes;
 mod coding;
 mod compressed;
 mod conditional;
@@ -55,6 +57,7 @@ mod host_header;
 mod input;
 mod install;
 mod map;
+mod map_settings;
 mod mcp;
 mod metadata;
 mod metrics;
@@ -64,13 +67,16 @@ mod operator;
 mod operator_gate;
 mod operator_routes;
 mod operators;
+mod page_cache;
 mod people;
 mod proxies;
 mod quarantine;
+mod record_pages;
 mod refusal;
 mod request_id;
 mod router;
 mod serve;
+mod sitemap;
 mod sms;
 mod socket;
 mod tls;
@@ -80,6 +86,7 @@ pub use app::App;
 pub use connections::Connections;
 pub use dispatcher::Dispatcher;
 pub use input::read_body;
+pub use map_settings::MapSettings;
 pub use operator::{OperatorAccess, OperatorSocket, OperatorToken, SOCKET_FILE, TOKEN_FILE};
 pub use operator_routes::{OperatorRoute, operator_routes};
 pub use proxies::Proxies;

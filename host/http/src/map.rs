@@ -1,27 +1,40 @@
 //! `GET /map/`: the map page for people. Its files are built in `map/` and linked into this program; its
-//! data comes from the feeds.
+//! data comes from the feeds, and its streets from a file of the operator.
 
 use crate::{
+    basemap,
     coding::AcceptedCodings,
     conditional::{matches_any_tag, parse_if_none_match},
+    map_settings::MapSettings,
     refusal::{self, Refusal},
     request_id,
 };
 use axum::{
-    Router,
-    extract::Path,
-    http::{HeaderMap, HeaderName, StatusCode, header},
+    Json, Router,
+    extract::{Path, RawQuery, State},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
     middleware::from_fn_with_state,
     response::{IntoResponse as _, Redirect, Response},
     routing::get,
 };
 use portolan_publication::Body;
 use portolan_vocabulary::{Clock, Digest};
-use std::{iter, sync::LazyLock};
+use serde::Serialize;
+use std::{
+    iter,
+    sync::{Arc, LazyLock},
+};
 
 const PAGE: &[u8] = include_bytes!("../../../map/dist/index.html");
-const ASSETS: [(&str, &str, &[u8]); 4] = [
-    ("map.js", "text/javascript; charset=utf-8", include_bytes!("../../../map/dist/map.js")),
+/// The page without what belongs to this host alone, for pages that show it within themselves.
+const EMBEDDED_PAGE: &[u8] = include_bytes!("../../../map/dist/embed.html");
+const HTML: &str = "text/html; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+const ASSETS: [(&str, &str, &[u8]); 7] = [
+    ("map.js", SCRIPT, include_bytes!("../../../map/dist/map.js")),
+    ("chart.js", SCRIPT, include_bytes!("../../../map/dist/chart.js")),
+    ("reader.js", SCRIPT, include_bytes!("../../../map/dist/reader.js")),
+    ("basemap.js", SCRIPT, include_bytes!("../../../map/dist/basemap.js")),
     ("map.css", "text/css; charset=utf-8", include_bytes!("../../../map/dist/map.css")),
     ("icon.svg", "image/svg+xml", include_bytes!("../../../map/dist/icon.svg")),
     ("LICENSES.txt", "text/plain; charset=utf-8", include_bytes!("../../../map/dist/LICENSES.txt")),
@@ -31,8 +44,11 @@ const DIGEST_DIGITS: usize = 16;
 
 /// The page loads from this host only, runs only its own script, and turns no text into markup.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
-    connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
-    require-trusted-types-for 'script'; trusted-types default";
+    connect-src 'self'; base-uri 'none'; form-action 'none'; \
+    require-trusted-types-for 'script'; trusted-types default; frame-ancestors ";
+const NOBODY: &str = "'none'";
+/// The file with streets, relative to the page.
+const BASEMAP: &str = "basemap.pmtiles";
 /// The page is validated at every use, because it names the current version of the files.
 const REVALIDATE: &str = "no-cache";
 /// The files never expire, because a changed file has another name.
@@ -46,11 +62,15 @@ struct File {
     compressed: Vec<Body>,
 }
 
+static PAGES: LazyLock<Option<[File; 2]>> = LazyLock::new(|| {
+    let page = |bytes| File::new(String::new(), HTML, bytes);
+    Some([page(PAGE)?, page(EMBEDDED_PAGE)?])
+});
+
 static FILES: LazyLock<Vec<File>> = LazyLock::new(|| {
-    let page = File::new(String::new(), "text/html; charset=utf-8", PAGE);
     let assets = ASSETS
         .map(|(name, media_type, bytes)| File::new(hashed_name(name, bytes), media_type, bytes));
-    iter::once(page).chain(assets).flatten().collect()
+    assets.into_iter().flatten().collect()
 });
 
 impl File {
@@ -73,34 +93,82 @@ fn hashed_name(name: &str, bytes: &[u8]) -> String {
 }
 
 /// Returns the routes, without the compression layer: every body is compressed already.
-pub(super) fn routes(clock: Clock) -> Router {
+pub(super) fn routes(clock: Clock, settings: &MapSettings) -> Router {
     Router::new()
         .route("/map", get(async || Redirect::permanent("/map/")))
         .route("/map/", get(page))
+        .route("/map/settings.json", get(page_settings))
+        .route("/map/basemap.pmtiles", get(streets))
         .route("/map/assets/{name}", get(asset))
         .method_not_allowed_fallback(refusal::no_such_method)
+        .with_state(Arc::new(settings.clone()))
         .layer(from_fn_with_state(clock, request_id::assign))
 }
 
-async fn page(headers: HeaderMap) -> Result<Response, Refusal> {
-    let mut response = file("", REVALIDATE, &headers).await?;
+async fn page(
+    State(settings): State<Arc<MapSettings>>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    let embedded = query
+        .is_some_and(|query| query.split('&').any(|pair| pair.split('=').next() == Some("embed")));
+    let page = PAGES.as_ref().map(|[whole, embed]| if embedded { embed } else { whole });
+    let mut response = file(page, REVALIDATE, &headers).await?;
+    // The configuration's check allows only origins, so this does not fail.
+    let ancestors = if embedded { settings.embed.join(" ") } else { String::new() };
+    let framed = HeaderValue::try_from(format!("{POLICY}{ancestors}"));
+    let framed = framed.ok().filter(|_| !ancestors.is_empty());
+    let headers = response.headers_mut();
+    if framed.is_none() {
+        headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    }
+    let policy = framed.map_or_else(|| HeaderValue::try_from(format!("{POLICY}{NOBODY}")), Ok);
+    headers.extend(policy.ok().map(|policy| (header::CONTENT_SECURITY_POLICY, policy)));
     for (name, value) in [
-        (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::REFERRER_POLICY, "no-referrer"),
-        (header::X_FRAME_OPTIONS, "DENY"),
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     ] {
-        response.headers_mut().insert(name, header::HeaderValue::from_static(value));
+        headers.insert(name, HeaderValue::from_static(value));
     }
     Ok(response)
 }
 
-async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, Refusal> {
-    file(&name, IMMUTABLE, &headers).await
+/// What the page cannot know from its own files.
+#[derive(Debug, Serialize)]
+struct PageSettings {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    basemap: Option<&'static str>,
 }
 
-async fn file(name: &str, caching: &'static str, headers: &HeaderMap) -> Result<Response, Refusal> {
-    let Some(file) = FILES.iter().find(|file| file.name == name) else {
+async fn page_settings(State(settings): State<Arc<MapSettings>>) -> Response {
+    let there = match &settings.basemap {
+        Some(path) => basemap::exists(path).await,
+        None => false,
+    };
+    let common = [(header::CACHE_CONTROL, REVALIDATE), (header::X_CONTENT_TYPE_OPTIONS, "nosniff")];
+    (common, Json(PageSettings { basemap: there.then_some(BASEMAP) })).into_response()
+}
+
+async fn streets(
+    State(settings): State<Arc<MapSettings>>,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    match &settings.basemap {
+        Some(path) => basemap::serve(path, &headers).await,
+        None => Err(refusal::no_such_path().await),
+    }
+}
+
+async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, Refusal> {
+    file(FILES.iter().find(|file| file.name == name), IMMUTABLE, &headers).await
+}
+
+async fn file(
+    file: Option<&File>,
+    caching: &'static str,
+    headers: &HeaderMap,
+) -> Result<Response, Refusal> {
+    let Some(file) = file else {
         return Err(refusal::no_such_path().await);
     };
     let bodies = iter::once(&file.plain).chain(&file.compressed);
@@ -124,12 +192,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_names_every_file_as_it_is_served() {
-        let page = std::str::from_utf8(PAGE).unwrap();
-        for (name, _, bytes) in ASSETS {
-            let name = hashed_name(name, bytes);
-            assert!(page.contains(&format!("\"assets/{name}\"")), "{name}: `npm run build`");
+    fn the_pages_name_every_file_as_it_is_served() {
+        for page in [PAGE, EMBEDDED_PAGE] {
+            let page = std::str::from_utf8(page).unwrap();
+            for (name, _, bytes) in ASSETS {
+                let name = hashed_name(name, bytes);
+                assert!(page.contains(&format!("\"assets/{name}\"")), "{name}: `npm run build`");
+            }
+            assert_eq!(page.matches("assets/").count(), ASSETS.len());
         }
-        assert_eq!(page.matches("assets/").count(), ASSETS.len());
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::{
     App, admin, admission::count_request, agents, audit_export, call, capabilities,
-    capabilities::AsItIs, challenge, cors, dispatcher::Dispatcher, events, feeds, handoff, install,
-    map, mcp, metadata, oauth, openapi, operator_gate, operator_gate::OperatorGate,
-    operator_routes, operator_routes::Handled, refusal, request_id, sms,
+    capabilities::AsItIs, challenge, changes, cors, dispatcher::Dispatcher, events, feeds, handoff,
+    install, map, mcp, metadata, oauth, openapi, operator_gate, operator_gate::OperatorGate,
+    operator_routes, operator_routes::Handled, record_pages, refusal, request_id, sitemap, sms,
 };
 use axum::{
     Router,
@@ -41,7 +41,7 @@ fn router<S: ServerHandler + Send + 'static>(
     service: Service<S>,
     extra_routes: Router,
 ) -> Router {
-    let clock = app.host.clock.clone();
+    let (clock, published) = (app.host.clock.clone(), Arc::clone(&app.host.feeds));
     let body_limit = app.host.sandbox.limits().call_input_bytes as usize;
     let compress = SizeAbove::new(COMPRESS_ABOVE_BYTES)
         .and(NotForContentType::const_new("application/octet-stream"))
@@ -60,6 +60,14 @@ fn router<S: ServerHandler + Send + 'static>(
         .route("/.well-known/oauth-protected-resource", get(metadata::protected_resource))
         .route("/.well-known/oauth-protected-resource/mcp", get(metadata::protected_mcp))
         .route("/.well-known/oauth-authorization-server", get(metadata::authorization_server))
+        .route("/map/data/changes.json", get(changes::changes))
+        .route("/map/data/changes.ndjson", get(changes::changes))
+        .route("/map/companies/{id}", get(record_pages::company))
+        .route("/map/roles/{id}", get(record_pages::role))
+        .route("/map/people/{id}", get(record_pages::person))
+        .route("/map/events/{id}", get(record_pages::event))
+        .route("/robots.txt", get(sitemap::robots))
+        .route("/sitemap.xml", get(sitemap::sitemap))
         .route("/v1/capabilities", get(capabilities::list))
         .route("/v1/capabilities/{id}/schema", get(capabilities::schema))
         .route("/v1/capabilities/{id}/call", post(call::call))
@@ -89,6 +97,8 @@ fn router<S: ServerHandler + Send + 'static>(
     Router::new()
         .route("/healthz", get(admin::healthz))
         .route("/v1/sms/reports/{id}", post(sms::report))
+        .route("/map/objection", get(record_pages::objection))
+        .route("/map/handoffs/{handoff_id}/{record_id}", get(handoff::begin))
         .route("/handoff/{token}", get(handoff::show))
         .route(
             "/m/{secret}",
@@ -120,8 +130,8 @@ fn router<S: ServerHandler + Send + 'static>(
             from_fn_with_state(Arc::clone(&app), count_request),
             DefaultBodyLimit::max(body_limit),
         ))
-        .merge(feeds::routes(clock.clone()))
-        .merge(map::routes(clock))
+        .merge(feeds::routes(published, clock.clone()))
+        .merge(map::routes(clock, &app.map))
 }
 
 /// Returns the service at the operator's address and at the operator's socket.

@@ -5,12 +5,14 @@ use crate::{
     entries::{DocumentEntry, entries},
     options::HostDescription,
 };
-use portolan_feeds::record::Meta;
+use portolan_feeds::{Roads, document::CHANGES, record::Meta};
 use serde_json::{Map, Value, json};
 
 /// The version of the description, which is not that of the host.
 const VERSION: &str = "0.1.0";
 const SCHEMAS: &str = "#/components/schemas/";
+/// The paths of parts, below the documents.
+const PARTS: &str = "parts/{part}";
 const TAGS: [(&str, &str); 3] = [
     ("discovery", "The entry points: the manifest, the index and this description"),
     ("signals", "Events about companies, with their maturity"),
@@ -49,15 +51,20 @@ pub(crate) fn description(
         });
         Some((entry.path.clone(), item))
     });
-    let paths: Map<String, Value> = described.collect();
+    let others = [(CHANGES, changes_operation()), (PARTS, part_operation())];
+    let others = others.map(|(file, get)| {
+        let servers = json!([{ "url": url, "description": "The server of the feeds" }]);
+        (Roads::path(file), json!({ "servers": servers, "get": get }))
+    });
+    let paths: Map<String, Value> = described.chain(others).collect();
     json!({
         "openapi": "3.1.0",
         "info": {
             "title": format!("{}: the feeds of the map", meta.city.name),
             "version": VERSION,
             "description": "Read-only documents with public signals about startups in one city. Funding is source-backed where a source is present; hiring is a lead until it is verified. No credential is needed.",
-            "license": { "name": meta.license, "url": license_url(&meta.license, url) },
-            "contact": { "name": host.provider.organization, "url": contact_url(host) },
+            "license": { "name": meta.license, "url": host.license_url(&meta.license) },
+            "contact": { "name": host.provider.organization, "url": host.contact_url() },
         },
         "servers": [{ "url": format!("{url}/map"), "description": "The map" }],
         "security": [],
@@ -65,21 +72,6 @@ pub(crate) fn description(
         "paths": paths,
         "components": { "schemas": schemas },
     })
-}
-
-/// Returns the address of a licence: its page at SPDX, if the name is an SPDX identifier, or else
-/// `/llms.txt`.
-fn license_url(name: &str, url: &str) -> String {
-    match name.contains(' ') {
-        true => format!("{url}/llms.txt"),
-        false => format!("https://spdx.org/licenses/{name}.html"),
-    }
-}
-
-fn contact_url(host: &HostDescription) -> String {
-    let provider = &host.provider;
-    let url = provider.contact.as_ref().or(provider.url.as_ref());
-    url.cloned().unwrap_or_else(|| format!("{}/llms.txt", host.public_url))
 }
 
 fn get_operation(
@@ -119,6 +111,92 @@ fn get_operation(
                 "description": "No feeds are published here",
                 "content": { "application/json": { "schema": { "$ref": format!("{SCHEMAS}Refusal") } } },
             },
+        },
+    })
+}
+
+/// Returns the description of the log of changes.
+fn changes_operation() -> Value {
+    let parameter = |name: &str, description: &str| json!({ "name": name, "in": "query", "required": false, "description": description, "schema": { "type": "string" } });
+    let change = json!({
+        "type": "object",
+        "description": "`document` ends the changes of a document. Readers ignore operations and fields that they do not know.",
+        "properties": {
+            "cursor": { "type": "string", "description": "The place after this change" },
+            "seq": { "type": "integer" },
+            "at": { "type": "string", "format": "date-time" },
+            "op": { "type": "string", "description": "added, changed, removed or document" },
+            "feed": { "type": "string" },
+            "id": { "type": "string" },
+            "after": { "type": ["string", "null"], "description": "The record that precedes this one in its document; null if it is the first" },
+            "record": { "type": "object", "description": "The record as it is now; absent if it was removed" },
+            "head": { "type": "object", "description": "The document's fields without its records, with the operation `document`" },
+            "etag": { "type": "string", "description": "The entity tag that the document now has, with the operation `document`" },
+        },
+        "required": ["cursor", "seq", "at", "op", "feed"],
+    });
+    let page = json!({
+        "type": "object",
+        "properties": {
+            "changes": { "type": "array", "items": change },
+            "next": { "type": "string", "description": "The cursor for the next request" },
+            "has_more": { "type": "boolean" },
+            "snapshot": {
+                "type": "object",
+                "description": "Where to begin; without `since` only",
+                "properties": { "index": { "type": "string" }, "cursor": { "type": "string" } },
+                "required": ["index", "cursor"],
+            },
+        },
+        "required": ["changes", "next", "has_more"],
+    });
+    let refusal = json!({ "$ref": format!("{SCHEMAS}Refusal") });
+    json!({
+        "operationId": "getChanges",
+        "tags": ["discovery"],
+        "summary": "Changes",
+        "description": "The records that were added, changed and removed since a cursor, in order. The index has the cursor of its publication.",
+        "parameters": [
+            parameter("since", "A cursor. Without it, nothing is listed, and `next` is the cursor of now"),
+            parameter("limit", "How many changes at most: 1 to 1000, 100 if absent"),
+            parameter("feed", "Only changes of these feeds: their ids in the index, separated by commas"),
+            parameter("id", "Only changes of the record with this id: its history"),
+        ],
+        "responses": {
+            "200": {
+                "description": "A page of changes",
+                "content": {
+                    "application/json": { "schema": page },
+                    "application/x-ndjson": { "schema": { "type": "string", "description": "A change in each line" } },
+                    "text/event-stream": { "schema": { "type": "string", "description": "An event for each change, with its cursor as id, without end" } },
+                },
+            },
+            "400": { "description": "A parameter is wrong", "content": { "application/json": { "schema": refusal } } },
+            "410": { "description": "The changes since this cursor are not kept any more: read the documents again", "content": { "application/problem+json": { "schema": refusal } } },
+            "503": { "description": "No feeds are published here, or too many streams are open", "content": { "application/json": { "schema": refusal } } },
+        },
+    })
+}
+
+/// Returns the description of the parts of feeds.
+fn part_operation() -> Value {
+    json!({
+        "operationId": "getPart",
+        "tags": ["entities"],
+        "summary": "A part of a feed",
+        "description": "The long texts of some records: the descriptions of roles. The index lists all parts, and a role has the address of its part in `description_url`.",
+        "parameters": [{
+            "name": "part", "in": "path", "required": true, "description": "The name of a part, as the index lists it",
+            "schema": { "type": "string" },
+        }],
+        "responses": {
+            "200": {
+                "description": "The part",
+                "headers": response_headers(),
+                "content": { "application/json": { "schema": { "type": "object", "description": "See its schema, descriptions.json" } } },
+            },
+            "304": { "description": "The client has this version, by If-None-Match" },
+            "404": { "description": "There is no such part in this publication" },
         },
     })
 }

@@ -1,10 +1,10 @@
 //! The discovery manifest: from it agents find the feeds, the capability API and MCP. Its fields are
 //! named as in an A2A agent card, which older clients look for at this path.
 
-use crate::options::HostDescription;
+use crate::{data_catalog::DATA_CATALOG, options::HostDescription};
 use portolan_feeds::{
     Roads,
-    document::INDEX,
+    document::{CHANGES, INDEX},
     record::{FEEDS, Index, Links, Meta, SERVICE},
     schema,
 };
@@ -65,6 +65,12 @@ pub(crate) struct Discovery {
     mcp: McpEndpoint,
     auth: Auth,
     handoffs_url: String,
+    /// What is added, changed and removed: pages of JSON or NDJSON, or server-sent events.
+    changes_url: String,
+    /// The catalogue of the feeds in DCAT, as JSON-LD.
+    data_catalog_url: String,
+    /// The page on which people and companies can object to being listed.
+    objection_url: String,
     policies: Policies,
     contact: String,
     skills: Vec<Skill>,
@@ -169,6 +175,9 @@ pub(crate) fn discovery(host: &HostDescription, index: &Index) -> Discovery {
             kind: "oauth2.1".to_owned(),
             scopes: scopes.iter().map(|scope| (*scope).to_owned()).collect(),
         },
+        changes_url: roads.document(CHANGES),
+        data_catalog_url: roads.document(DATA_CATALOG),
+        objection_url: roads.objection(),
         policies: Policies { read: "anonymous".to_owned(), write: "claimed identity".to_owned() },
         skills: SKILLS.iter().map(skill).collect(),
         a2a: false,

@@ -1,6 +1,7 @@
-//! The documents that are served: the eleven documents of the feeds, and their schemas.
+//! The documents that are served: the eleven documents of the feeds, their catalogue in DCAT, and their
+//! schemas.
 
-use crate::discovery::SCHEMA as DISCOVERY_SCHEMA;
+use crate::{data_catalog::DATA_CATALOG, discovery::SCHEMA as DISCOVERY_SCHEMA};
 use portolan_feeds::{
     Roads,
     document::{INDEX, INDEX_SCHEMA},
@@ -15,7 +16,7 @@ const JSON: &str = "application/json";
 #[derive(Debug)]
 pub struct DocumentEntry {
     pub path: String,
-    /// The operation id and the tag of its description. A schema has neither.
+    /// The operation id and the tag of its description. The catalogue and a schema have neither.
     pub operation: Option<(&'static str, &'static str)>,
     pub title: &'static str,
     pub description: &'static str,
@@ -49,6 +50,14 @@ static ENTRIES: LazyLock<Vec<DocumentEntry>> = LazyLock::new(|| {
             title: "Service description",
             description: "The OpenAPI 3.1 description of the feeds",
             media_type: "application/openapi+json",
+            schema: None,
+        },
+        DocumentEntry {
+            path: Roads::path(DATA_CATALOG),
+            operation: None,
+            title: "Data catalogue",
+            description: "The feeds as a catalogue of data sets in DCAT",
+            media_type: "application/ld+json",
             schema: None,
         },
     ];

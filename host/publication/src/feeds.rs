@@ -1,6 +1,10 @@
 //! The current publication.
 
-use crate::{options::FeedsOptions, publication::Publication, status::Status};
+use crate::{
+    options::{FeedsOptions, HostDescription},
+    publication::Publication,
+    status::Status,
+};
 use arc_swap::ArcSwapOption;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
@@ -29,6 +33,11 @@ impl Feeds {
     /// Returns the current publication, if there is one. Keep it for one request only.
     pub fn current(&self) -> Option<Arc<Publication>> {
         self.current.load_full()
+    }
+
+    /// Returns the host's description of itself.
+    pub fn host(&self) -> &HostDescription {
+        &self.options.host
     }
 
     /// Returns a receiver that is notified of each next publication.

@@ -7,10 +7,13 @@
 //! - [`entries`](DocumentEntry): the documents that are served, with their paths and titles.
 //! - [`file_backed`](FileBacked) and [`document`](Document): a document's bytes in each content coding,
 //!   and the files from which the kernel can send them.
-//! - `discovery` and `description`: the documents that the host makes itself, the discovery manifest and
-//!   the OpenAPI description.
+//! - `part`: documents that are held compressed only, such as the long texts of records; and `forms`: the
+//!   feeds as lines and tables.
+//! - `data_catalog`, `discovery` and `description`: the documents that the host makes itself, the feeds as a
+//!   catalogue in DCAT, the discovery manifest and the OpenAPI description.
 //! - [`records`]: the records of the feeds in a database of their own, so that capabilities can search
-//!   them.
+//!   them; [`lookup`](Reference) reads single ones.
+//! - [`pages`](Pages): which records have pages.
 //! - [`publication`](Publication): all documents of one publication.
 //! - [`status`](Status): what the operator reads about the feeds.
 //! - [`feeds`](Feeds): the current publication.
@@ -20,19 +23,26 @@
 //!
 //! - A publication never changes. A new one replaces it in one atomic swap.
 //! - A publication with a fault never replaces one without.
-//! - Nothing is read from disk or compressed for a request.
+//! - Nothing is read from disk or compressed for a request, but for pages of the log of changes, the first
+//!   request for another form of a feed, and clients that accept no gzip.
 //! - The records of a publication are never written after it is published, and are deleted with it.
 
+mod data_catalog;
 mod description;
 mod discovery;
 mod document;
 mod entries;
 mod feeds;
 mod file_backed;
+mod forms;
+mod lookup;
 mod options;
+mod pages;
+mod part;
 mod provider;
 mod publication;
 pub mod records;
+mod snapshots;
 mod status;
 mod updater;
 
@@ -40,7 +50,13 @@ pub use document::{Body, Coding, Document};
 pub use entries::{DocumentEntry, paths};
 pub use feeds::Feeds;
 pub use file_backed::FileBacked;
+pub use forms::form_paths;
+pub use lookup::{Reference, RoleDescription};
 pub use options::{FeedsOptions, HostDescription};
+pub use pages::{PageEntry, Pages, page_folder, record_feeds};
+pub use part::Part;
+pub use portolan_feeds::changes;
+pub use portolan_feeds::record::{Feed, OBJECTION_PATH};
 pub use provider::Provider;
 pub use publication::Publication;
 pub use status::{CurrentPublication, RefusedPublication, Status};

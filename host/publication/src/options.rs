@@ -14,6 +14,23 @@ pub struct HostDescription {
     pub provider: Provider,
 }
 
+impl HostDescription {
+    /// Returns the address of a licence: its page at SPDX, if the name is an SPDX identifier, or else
+    /// `/llms.txt`.
+    pub(crate) fn license_url(&self, name: &str) -> String {
+        match name.contains(' ') {
+            true => format!("{}/llms.txt", self.public_url),
+            false => format!("https://spdx.org/licenses/{name}.html"),
+        }
+    }
+
+    /// Returns the address at which the operator of this host can be reached.
+    pub fn contact_url(&self) -> String {
+        let url = self.provider.contact.as_ref().or(self.provider.url.as_ref());
+        url.cloned().unwrap_or_else(|| format!("{}/llms.txt", self.public_url))
+    }
+}
+
 /// The folder of the feeds, and the host that serves them.
 #[derive(Debug)]
 pub struct FeedsOptions {

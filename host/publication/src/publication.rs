@@ -1,15 +1,22 @@
 //! All documents of one publication: those of the feeds, and those that the host makes itself.
 
 use crate::{
+    data_catalog::{DATA_CATALOG, data_catalog},
     description::{DescribedDocument, description},
     discovery::{self, discovery},
     document::Document,
     entries::entries,
+    forms::Forms,
     options::{FeedsOptions, HostDescription},
+    pages::Pages,
+    part::{Part, parts},
     records::{Records, RecordsError},
 };
 use portolan_feeds::{
-    Roads, check,
+    Roads,
+    changes::{Log, cursor_of},
+    check,
+    descriptions::stored,
     document::{Documents, INDEX},
     parts::{Parts, together},
     record::{DISCOVERY_PATH, Index, Meta, SERVICE},
@@ -18,7 +25,12 @@ use portolan_feeds::{
 use portolan_vocabulary::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
-use std::{collections::BTreeMap, io, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+    path::Path,
+    sync::Arc,
+};
 
 /// All documents of one publication. It never changes.
 #[derive(Debug)]
@@ -29,8 +41,28 @@ pub struct Publication {
     /// The address of the host in the links of its documents, if that is not this host's.
     pub made_for: Option<String>,
     documents: BTreeMap<&'static str, Arc<Document>>,
+    /// The parts of feeds, by path.
+    parts: BTreeMap<String, Part>,
+    /// The other forms of feeds.
+    forms: Forms,
+    /// The changes that led to this publication.
+    pub log: Arc<Log>,
     /// The records of the feeds, for searches.
     pub records: Arc<Records>,
+    /// The metadata of the index, which is that of all feeds.
+    pub meta: Meta,
+    pub pages: Pages,
+}
+
+/// What was read from the folder of a publication.
+#[derive(Debug)]
+pub(crate) struct ReadFolder<'a> {
+    /// The name of the folder.
+    pub(crate) name: String,
+    pub(crate) folder: &'a Path,
+    pub(crate) files: &'a Documents,
+    /// The ids of records that earlier publications had.
+    pub(crate) gone: BTreeSet<String>,
 }
 
 /// The reason why a publication cannot be published.
@@ -40,8 +72,8 @@ pub(crate) enum PublicationError {
     Faulty(Vec<check::Fault>),
     #[error("a document cannot be read: {0}")]
     Document(#[from] serde_json::Error),
-    #[error("a document cannot be compressed: {0}")]
-    Compress(#[from] io::Error),
+    #[error("a document cannot be compressed, or the log of changes cannot be opened: {0}")]
+    Files(#[from] io::Error),
     #[error("{0}")]
     Records(#[from] RecordsError),
 }
@@ -64,22 +96,43 @@ impl Publication {
         self.documents.values()
     }
 
-    /// Checks the files, and makes a publication of them. Documents that have not changed since `previous`
+    /// Returns the part of a feed at this path.
+    pub fn part(&self, path: &str) -> Option<&Part> {
+        self.parts.get(path)
+    }
+
+    /// Returns the part of a feed at this address of the host.
+    pub(crate) fn part_at(&self, address: &str) -> Option<&Part> {
+        self.parts.iter().find_map(|(path, part)| address.ends_with(path).then_some(part))
+    }
+
+    /// Returns the form of a feed at this path. Making it takes up to seconds, in which the thread is busy;
+    /// `None` also if it cannot be made.
+    pub fn form(&self, path: &str) -> Option<Part> {
+        self.forms.at(path, |path| Some(self.document(path)?.plain().bytes.clone()))
+    }
+
+    /// Checks the files in this folder, and makes a publication of them. Documents that have not changed since `previous`
     /// are reused.
     pub(crate) async fn new(
-        name: String,
-        files: &Documents,
+        ReadFolder { name, folder, files, gone }: ReadFolder<'_>,
         options: &FeedsOptions,
         previous: Option<&Self>,
     ) -> Result<Self, PublicationError> {
         let (host, now) = (&options.host, options.clock.now());
-        let faults = check::faults(files);
+        let none = BTreeMap::new();
+        let known = previous.map_or(&none, |previous| &previous.parts);
+        let checked: BTreeMap<String, &Part> =
+            known.iter().map(|(path, part)| (stored(path), part)).collect();
+        let is_checked =
+            |name: &str, packed: &[u8]| checked.get(name).is_some_and(|part| part.packed == packed);
+        let faults = check::faults_of_new(files, &is_checked);
         if !faults.is_empty() {
             return Err(PublicationError::Faulty(faults));
         }
         let index: Index = serde_json::from_slice(document_bytes(files, INDEX))?;
         let host_documents = host_documents(files, host, &index)?;
-        let folder = options.records.folder();
+        let scratch = options.records.folder();
         let mut documents = BTreeMap::new();
         for entry in entries() {
             let path = entry.path.as_str();
@@ -96,7 +149,7 @@ impl Publication {
                 // A document that replaces another has changed now, whenever it was made.
                 None => {
                     let modified = if previous.is_some() { now } else { made_at.min(now) };
-                    Arc::new(Document::new(entry, bytes.clone(), modified, folder)?)
+                    Arc::new(Document::new(entry, bytes.clone(), modified, scratch)?)
                 }
             };
             documents.insert(path, document);
@@ -105,12 +158,28 @@ impl Publication {
         let other_host = made_for.filter(|url| *url != host.public_url).map(str::to_owned);
         let generated_at = to_timestamp(index.meta.generated_at);
         let records = Arc::new(options.records.load(name.clone(), files, &options.clock).await?);
-        Ok(Self { name, generated_at, made_for: other_host, documents, records })
+        let parts = parts(&index, files, known);
+        let cursor = cursor_of(document_bytes(files, INDEX)).unwrap_or_default();
+        let log = Arc::new(Log::open(folder, cursor)?);
+        let (made_for, forms) = (other_host, Forms::new());
+        let (pages, meta) = (Pages::of(files, gone)?, index.meta);
+        Ok(Self {
+            name,
+            generated_at,
+            made_for,
+            documents,
+            parts,
+            forms,
+            log,
+            records,
+            meta,
+            pages,
+        })
     }
 }
 
-/// Returns the documents that the host makes itself, by path: the manifest, the description and the
-/// schemas.
+/// Returns the documents that the host makes itself, by path: the manifest, the description, the catalogue
+/// of data and the schemas.
 fn host_documents(
     files: &Documents,
     host: &HostDescription,
@@ -132,8 +201,13 @@ fn host_documents(
         described.push(DescribedDocument { entry, schema: schema.clone(), example });
     }
     let service = description(host, &index.meta, described);
+    let data_catalog = data_catalog(host, index);
     let schemas = schemas.iter().map(|(name, schema)| (schema_path(name), schema));
-    let host_documents = [(DISCOVERY_PATH.to_owned(), &manifest), (Roads::path(SERVICE), &service)];
+    let host_documents = [
+        (DISCOVERY_PATH.to_owned(), &manifest),
+        (Roads::path(SERVICE), &service),
+        (Roads::path(DATA_CATALOG), &data_catalog),
+    ];
     host_documents
         .into_iter()
         .chain(schemas)

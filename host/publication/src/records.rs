@@ -2,15 +2,16 @@
 //! as they search documents. The database is made for each publication and deleted with it.
 
 use portolan_feeds::{
+    descriptions::{self, unpack},
     document::Documents,
     parts::{Parts, id_of},
-    record::FEEDS,
+    record::{Descriptions, FEEDS},
 };
 use portolan_store::{
     Attachments, Collection, DatabaseUrl, DbError, Expectation, StateError, Store, Unit, Verdict,
 };
 use portolan_vocabulary::{self as vocabulary, Clock, Geo, HOST, Index, Keyring, Quotas};
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 use std::{
     collections::BTreeMap,
     fs, io,
@@ -138,8 +139,8 @@ pub struct Records {
 /// The reasons why the records cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordsError {
-    #[error("cannot create a folder for the records of the feeds: {0}")]
-    Folder(#[from] std::io::Error),
+    #[error("cannot create a folder for the records of the feeds, or read a part: {0}")]
+    Files(#[from] std::io::Error),
     #[error("a document cannot be read: {0}")]
     Document(#[from] serde_json::Error),
     #[error("no collection is declared for the feed {0}")]
@@ -189,9 +190,35 @@ impl RecordsFolder {
             let bytes = documents.get(feed.file).map(Vec::as_slice).unwrap_or_default();
             let parts = Parts::of(feed.file, bytes)?;
             let collection = feeds.get(feed.id).ok_or(RecordsError::Unknown(feed.id))?;
-            write(&store, clock, collection, &parts.records).await?;
+            let mut records: BTreeMap<String, &RawValue> =
+                parts.records.iter().map(|record| (id_of(record), *record)).collect();
+            for part in part_files(documents, feed.id) {
+                let bytes = unpack(part)?;
+                let descriptions: Descriptions = serde_json::from_slice(&bytes)?;
+                let described = descriptions.items.into_iter().filter_map(|description| {
+                    let record = records.remove(&description.id)?;
+                    Some((description.id, with_text(record, &description.description_text)))
+                });
+                write(&store, clock, collection, described).await?;
+            }
+            let others = records.into_iter().map(|(id, record)| (id, record.get().to_owned()));
+            write(&store, clock, collection, others).await?;
         }
         Ok(Records { version, store, clock: clock.clone(), feeds, _folder: folder })
+    }
+}
+
+/// Returns the parts of a feed, compressed.
+fn part_files<'a>(documents: &'a Documents, feed: &str) -> impl Iterator<Item = &'a Vec<u8>> {
+    let prefix = format!("{}/{feed}-", descriptions::FOLDER);
+    documents.iter().filter(move |(name, _)| name.starts_with(&prefix)).map(|(_, packed)| packed)
+}
+
+/// Returns a record with the text of its description, by which it can be found.
+fn with_text(record: &RawValue, text: &str) -> String {
+    match record.get().strip_suffix('}') {
+        Some(fields) => format!("{fields},\"description_text\":{}}}", Value::from(text)),
+        None => record.get().to_owned(),
     }
 }
 
@@ -199,13 +226,13 @@ async fn write(
     store: &Store,
     clock: &Clock,
     collection: &Collection,
-    records: &[&RawValue],
+    records: impl Iterator<Item = (String, String)>,
 ) -> Result<(), RecordsError> {
-    for records in records.chunks(MAX_UNIT_RECORDS) {
+    let mut records = records.peekable();
+    while records.peek().is_some() {
         let mut unit = Unit::new(store.clone(), clock.now());
-        for record in records {
-            let text = record.get().to_owned();
-            unit.put(collection, &id_of(record), text, Expectation::Absent).await?;
+        for (id, text) in records.by_ref().take(MAX_UNIT_RECORDS) {
+            unit.put(collection, &id, text, Expectation::Absent).await?;
         }
         if !matches!(unit.commit(Attachments::default()).await?, Verdict::Committed) {
             return Err(RecordsError::Changed);

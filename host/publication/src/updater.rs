@@ -4,7 +4,7 @@
 use crate::{
     feeds::Feeds,
     options::FeedsOptions,
-    publication::{Publication, PublicationError},
+    publication::{Publication, PublicationError, ReadFolder},
     status::{CurrentPublication, RefusedPublication},
 };
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
@@ -25,9 +25,9 @@ use tokio::{
     sync::{mpsc, watch},
 };
 
-/// The interval of checks without a notification: some file systems send none, and a folder
 /// How many of the quarantined records the status lists.
 const MOST_QUARANTINED: usize = 50;
+/// The interval of checks without a notification: some file systems send none, and a folder
 /// that does not exist yet cannot be watched.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// The maximum number of faults of a publication that the status lists.
@@ -172,13 +172,18 @@ fn read_changed(feeds: &Feeds, last_processed: Option<&Fingerprint>) -> io::Resu
         return Ok(None);
     }
     let files = publish::documents(&fingerprint.folder)?;
+    let not_published = portolan_feeds::not_published(&fingerprint.folder)?;
     let previous = feeds.current();
-    let name = name_of(&fingerprint.folder);
-    let publication = Publication::new(name, &files, &feeds.options, previous.as_deref());
+    let read = ReadFolder {
+        name: name_of(&fingerprint.folder),
+        folder: &fingerprint.folder,
+        files: &files,
+        gone: not_published.gone.into_keys().collect(),
+    };
+    let publication = Publication::new(read, &feeds.options, previous.as_deref());
     // Compression takes processor time, so it runs on this blocking thread.
     let publication = Handle::current().block_on(publication);
-    let quarantined = portolan_feeds::quarantined(&fingerprint.folder)?;
-    let publication = publication.map(|publication| (publication, quarantined));
+    let publication = publication.map(|publication| (publication, not_published.quarantined));
     Ok(Some((fingerprint, publication)))
 }
 

@@ -2,7 +2,7 @@
 
 /// Parses two hexadecimal digits for each byte. Returns `None` for any other text.
 pub fn from_hex(digits: &str) -> Option<Vec<u8>> {
-    if digits.len() % 2 != 0 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+    if !digits.len().is_multiple_of(2) || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return None;
     }
     let byte = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();

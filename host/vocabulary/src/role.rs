@@ -63,8 +63,8 @@ const ROLES: [RoleRow; 7] = [
     RoleRow {
         role: Role::Handoffs,
         name: "handoffs",
-        purpose: "handoff links show what they would begin",
-        actions: &["preview", "redeem"],
+        purpose: "links of the map make handoffs, and handoff links show what they would begin",
+        actions: &["resolve", "preview", "redeem"],
         sensitive: true,
     },
     RoleRow {

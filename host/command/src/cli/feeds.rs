@@ -7,8 +7,8 @@ use crate::{
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use portolan_feeds::{
-    Limits, Options, Progress, Quarantined, Report, Roads, Sources, Timestamp, build, check, demo,
-    quarantined,
+    LeftOut, Limits, Objection, ObjectionKind, Objections, Options, Progress, Quarantined, Report,
+    Roads, Sources, Timestamp, build, check, demo, not_published, republish,
 };
 use portolan_vocabulary::{self as vocabulary};
 use std::{
@@ -39,6 +39,9 @@ enum Command {
         /// Believe this source at once, although it has lost many of its records (can be repeated)
         #[arg(long, value_name = "SOURCE")]
         confirm: Vec<String>,
+        /// Also read files and servers of this machine (`url = "file:registry.json"`), to try sources
+        #[arg(long)]
+        allow_local: bool,
         #[command(flatten)]
         publication: Publication,
         #[command(flatten)]
@@ -46,6 +49,20 @@ enum Command {
     },
     /// Check the feeds in a folder: schemas, identifiers, dates, contact data
     Check { folder: PathBuf },
+    /// Stop publishing a person, a company or a record, at once and in every later build
+    ///
+    /// The objection is added to `objections.toml` in the folder of the feeds. The feeds are then published
+    /// again from what was last read, without asking a source.
+    Object {
+        #[command(flatten)]
+        objector: Objector,
+        /// Why, such as the date and the number of a report
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+        /// Folder in which the feeds are published [default: feeds in the data folder]
+        #[arg(long, value_name = "FOLDER")]
+        folder: Option<PathBuf>,
+    },
     /// Make feeds of an invented city, from raw documents and by the same steps as `build`
     ///
     /// Feeds that an earlier run published in the folder are updated.
@@ -60,6 +77,36 @@ enum Command {
     },
 }
 
+/// The person, the company or the record that is not published any more.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+struct Objector {
+    /// A person: the full name, which is then removed from all texts too, the address of a profile that
+    /// the feeds link to, or the record's id
+    #[arg(long, value_name = "NAME|URL|ID")]
+    person: Option<String>,
+    /// A company with all its records: the domain of its website, its name, or the record's id
+    #[arg(long, value_name = "DOMAIN|NAME|ID")]
+    company: Option<String>,
+    /// One record: its id
+    #[arg(long, value_name = "ID")]
+    record: Option<String>,
+}
+
+impl Objector {
+    fn objection(self, reason: String) -> Option<Objection> {
+        let Self { person, company, record } = self;
+        let named = [
+            (ObjectionKind::Person, person),
+            (ObjectionKind::Company, company),
+            (ObjectionKind::Record, record),
+        ];
+        let (kind, matched) =
+            named.into_iter().find_map(|(kind, matched)| Some((kind, matched?)))?;
+        Some(Objection { kind, matched, reason, date: now() })
+    }
+}
+
 /// The folder of the feeds and the public URL, with the same defaults as for `serve`.
 #[derive(Debug, Args)]
 struct Publication {
@@ -72,15 +119,20 @@ struct Publication {
 }
 
 impl Publication {
-    fn options(self, limits: Limits) -> anyhow::Result<Options> {
+    fn config(self) -> anyhow::Result<Config> {
         let flags =
             Flags { feeds_dir: self.folder, public_url: self.public_url, ..Flags::default() };
-        let config = Config::load(Path::new(FILE), &flags)?;
+        Ok(Config::load(Path::new(FILE), &flags)?)
+    }
+
+    fn options(self, limits: Limits) -> anyhow::Result<Options> {
+        let config = self.config()?;
         let url = config.public_url.unwrap_or_else(|| format!("http://{}", config.listen));
         Ok(Options {
             folder: config.feeds_dir,
             roads: Roads { feeds: url.clone(), capabilities: url },
             opened: Vec::new(),
+            allow_local: false,
             limits,
             knowledge: None,
             confirmed: BTreeSet::new(),
@@ -97,10 +149,11 @@ fn now() -> Timestamp {
 impl Feeds {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
-            Command::Build { sources, confirm, publication, statements } => {
+            Command::Build { sources, confirm, allow_local, publication, statements } => {
                 let sources = Sources::read(&sources, None)?;
                 let confirmed = sources.known(confirm)?;
-                let options = Options { confirmed, ..publication.options(Limits::default())? };
+                let options =
+                    Options { confirmed, allow_local, ..publication.options(Limits::default())? };
                 block_on(build_with_statements(&statements, options, async |options| {
                     Ok(Some(build(&sources, options, &print_progress).await?))
                 }))
@@ -108,7 +161,7 @@ impl Feeds {
             Command::Check { folder } => {
                 let faults =
                     check(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
-                quarantined(&folder)?.iter().for_each(print_quarantined);
+                not_published(&folder)?.quarantined.iter().for_each(print_quarantined);
                 for fault in &faults {
                     line!("{fault}");
                 }
@@ -117,6 +170,11 @@ impl Feeds {
                 }
                 line!("the feeds in {} are valid", folder.display());
                 Ok(ExitCode::SUCCESS)
+            }
+            Command::Object { objector, reason, folder } => {
+                let folder = Publication { folder, public_url: None }.config()?.feeds_dir;
+                let objection = objector.objection(reason).context("name who objects")?;
+                object(&folder, &objection)
             }
             Command::Demo { seed, publication, statements } => {
                 let raw = tempfile::tempdir()?;
@@ -130,6 +188,18 @@ impl Feeds {
             }
         }
     }
+}
+
+/// Adds an objection to the list, and publishes the feeds again.
+fn object(folder: &Path, objection: &Objection) -> anyhow::Result<ExitCode> {
+    match Objections::add(folder, objection)? {
+        true => line!("the objection is on the list, and every build respects it"),
+        false => line!("the objection was on the list already"),
+    }
+    let report = republish(folder, now(), &print_progress)
+        .context("the feeds could not be published again: the next build removes the records")?;
+    print_changed(&report);
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Builds the feeds with people's statements about signals, then tells the host which signals have
@@ -172,6 +242,26 @@ fn print_quarantined(record: &Quarantined) {
     line!("quarantined: {document} {id}: {reason}{source}");
 }
 
+/// Prints how many roles are not for the city, and which places are not known.
+fn print_left_out(left_out: &LeftOut) {
+    let LeftOut { elsewhere, remote, unknown, texts } = left_out;
+    if elsewhere + remote + unknown > 0 {
+        line!(
+            "roles left out: {elsewhere} elsewhere, {remote} remote by the rule, {unknown} at places that are not known"
+        );
+    }
+    for text in texts {
+        line!("not known: {text:?} (the file of `places` can say what it means)");
+    }
+}
+
+fn print_changed(report: &Report) {
+    match report.changed.as_slice() {
+        [] => line!("nothing has changed"),
+        changed => line!("changed: {}", changed.join(", ")),
+    }
+}
+
 /// Prints the outcome of a build. The exit status is 2 if a source has failed.
 fn print_report(report: &Report) -> ExitCode {
     let failing_sources =
@@ -185,10 +275,8 @@ fn print_report(report: &Report) -> ExitCode {
         }
     }
     report.quarantined.iter().for_each(print_quarantined);
-    match report.changed.as_slice() {
-        [] => line!("nothing has changed"),
-        changed => line!("changed: {}", changed.join(", ")),
-    }
+    print_left_out(&report.left_out);
+    print_changed(report);
     match failing_sources().count() {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::from(2),

@@ -8,7 +8,7 @@ use crate::config::{
 use ipnet::IpNet;
 use portolan_catalog::{Grants, Permission, PublishSettings, Trust};
 use portolan_events::WebhookSettings;
-use portolan_http::Tls;
+use portolan_http::{MapSettings, Tls};
 use portolan_identity::{LONGEST_LIFETIME_S, RedirectHosts, SHORTEST_LIFETIME_S};
 use portolan_mcp::McpSettings;
 use portolan_outgoing::{
@@ -70,6 +70,7 @@ pub struct Config {
     pub lookups: LookupSettings,
     pub text_messages: TextMessageSettings,
     pub mcp: McpSettings,
+    pub map: MapSettings,
     pub provider: Provider,
 }
 
@@ -145,6 +146,7 @@ impl Config {
             raw.lookups.faults(),
             raw.text_messages.faults(),
             raw.mcp.faults(),
+            raw.map.faults(),
         ];
         faults.extend(tables.into_iter().flatten());
         faults.extend(raw.provider.faults());
@@ -224,6 +226,7 @@ impl Config {
                     lookups: raw.lookups,
                     text_messages: raw.text_messages,
                     mcp: raw.mcp,
+                    map: raw.map,
                     provider: raw.provider,
                 })
             }

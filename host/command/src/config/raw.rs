@@ -8,7 +8,7 @@ use figment::{
 };
 use portolan_catalog::{Grants, PublishSettings};
 use portolan_events::WebhookSettings;
-use portolan_http::TlsFiles;
+use portolan_http::{MapSettings, TlsFiles};
 use portolan_mcp::McpSettings;
 use portolan_outgoing::{lookups::LookupSettings, sms::TextMessageSettings};
 use portolan_publication::Provider;
@@ -90,6 +90,7 @@ pub(super) struct RawConfig {
     pub(super) lookups: LookupSettings,
     pub(super) text_messages: TextMessageSettings,
     pub(super) mcp: McpSettings,
+    pub(super) map: MapSettings,
     pub(super) provider: Provider,
 }
 
@@ -208,6 +209,7 @@ impl Default for RawConfig {
             lookups: LookupSettings::default(),
             text_messages: TextMessageSettings::default(),
             mcp: McpSettings::default(),
+            map: MapSettings::default(),
             provider: Provider::default(),
         }
     }

@@ -81,13 +81,17 @@ impl Cookies {
 
 /// Renders a page whose forms may lead to `forms`.
 pub(crate) fn page(status: StatusCode, template: &impl Template, forms: FormTargets) -> Response {
-    let text = match template.render() {
-        Ok(text) => text,
+    match template.render() {
+        Ok(text) => page_of_text(status, text, forms),
         Err(error) => {
             tracing::error!(%error, "a page cannot be rendered");
-            return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }
-    };
+    }
+}
+
+/// Returns the response with a rendered page.
+pub(crate) fn page_of_text(status: StatusCode, text: String, forms: FormTargets) -> Response {
     let mut response = (status, text).into_response();
     let headers = response.headers_mut();
     for (name, value) in [
@@ -163,7 +167,7 @@ pub(super) fn family(headers: &HeaderMap) -> Option<&'static str> {
 }
 
 /// Redirects with status 303, so that the browser does not repeat a POST (RFC 9700, section 4.12).
-pub(super) fn see_other(location: &str) -> Response {
+pub(crate) fn see_other(location: &str) -> Response {
     match HeaderValue::from_str(location) {
         Ok(location) => {
             let headers = [

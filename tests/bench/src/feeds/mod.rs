@@ -12,7 +12,9 @@ use crate::{
 use anyhow::{Context as _, Result};
 use nginx::Nginx;
 use portolan_feeds::{
-    Limits, Options, Roads, Timestamp, demo,
+    Limits, Options, Roads, Timestamp,
+    changes::Past,
+    demo,
     document::{Documents, INDEX, etag},
     identifier::stable,
     publish::{Press, documents},
@@ -69,6 +71,7 @@ fn options(folder: &Path) -> Result<Options> {
     Ok(Options {
         folder: folder.to_owned(),
         roads: Roads { feeds: url.clone(), capabilities: url },
+        allow_local: false,
         opened: vec!["127.0.0.0/8".parse()?],
         limits: Limits { pause: Duration::ZERO, ..Limits::default() },
         knowledge: None,
@@ -114,7 +117,7 @@ fn enlarge(feeds: &Path) -> Result<()> {
     files.insert(INDEX.to_owned(), serde_json::to_vec(&index)?);
     let press = Press::open(feeds)?;
     let state = press.published()?.state;
-    press.publish(&files, &state, now()?)?;
+    press.publish(&files, &state, Past::Kept, now()?)?;
     Ok(())
 }
 

@@ -1,0 +1,213 @@
+//! The segments of the log that a publication has, and pages of changes from them.
+
+use super::{Cursor, FOLDER};
+use crate::timestamp::{Timestamp, days};
+use flate2::read::GzDecoder;
+use serde::Deserialize;
+
+use std::{
+    borrow::Cow,
+    fs::{self, File},
+    io::{self, BufRead as _, BufReader, ErrorKind, Read as _},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+/// How long changes are kept, and how many compressed bytes of them.
+pub const KEPT: Duration = days(30);
+pub const MOST_BYTES: u64 = 256 << 20;
+const ENDING: &str = ".ndjson.gz";
+/// How many bytes of a line are read at most.
+const MOST_LINE: u64 = 4 << 20;
+
+/// The changes from one publication to the next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Segment {
+    path: PathBuf,
+    from: Cursor,
+    to: Cursor,
+    at: Timestamp,
+    bytes: u64,
+}
+
+impl Segment {
+    pub(super) fn name(from: &Cursor, to: &Cursor, at: Timestamp) -> String {
+        format!("{from}_{to}_{:015}{ENDING}", at.as_millis())
+    }
+
+    /// Returns the segment in a file; `None` if the file has another name.
+    fn of(path: PathBuf, bytes: u64) -> Option<Self> {
+        let name = path.file_name()?.to_str()?.strip_suffix(ENDING)?;
+        let mut fields = name.splitn(3, '_');
+        let from = fields.next()?.parse().ok()?;
+        let to = fields.next()?.parse().ok()?;
+        let at = Timestamp::from_millis(fields.next()?.parse().ok()?);
+        Some(Self { path, from, to, at, bytes })
+    }
+
+    /// Returns whether the cursor is before one of the segment's changes.
+    fn continues(&self, cursor: &Cursor) -> bool {
+        *cursor == self.from
+            || (cursor.segment == self.to.segment
+                && (self.from.seq..self.to.seq).contains(&cursor.seq))
+    }
+}
+
+/// The log of a publication. It never changes.
+#[derive(Debug, Clone)]
+pub struct Log {
+    segments: Vec<Segment>,
+    /// The cursor of the publication.
+    end: Cursor,
+}
+
+/// The changes that a reader wants: of some feeds, or of all, and of one record, or of all.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    pub feeds: Vec<String>,
+    pub id: Option<String>,
+}
+
+/// The size of a page.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    pub changes: usize,
+    /// How many bytes a page may have; the first change may exceed them.
+    pub bytes: usize,
+    /// How many bytes are read for it.
+    pub read: usize,
+}
+
+/// Some changes, each as a line of JSON with its cursor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    pub changes: Vec<Listed>,
+    /// The place after them.
+    pub next: Cursor,
+    pub has_more: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    pub cursor: Cursor,
+    pub op: String,
+    pub text: String,
+}
+
+impl Log {
+    /// Opens the log of the publication in a folder; `end` is the publication's cursor.
+    pub fn open(publication: &Path, end: Cursor) -> io::Result<Self> {
+        let entries = match fs::read_dir(publication.join(FOLDER)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            entries => Some(entries?),
+        };
+        let mut segments = Vec::new();
+        for entry in entries.into_iter().flatten() {
+            let entry = entry?;
+            segments.extend(Segment::of(entry.path(), entry.metadata()?.len()));
+        }
+        segments.sort_by(|one: &Segment, other| other.to.cmp(&one.to));
+        // The newest segments that follow each other, and lead to the publication.
+        let mut next = end.clone();
+        segments.retain(|segment| {
+            let is_linked = segment.to == next;
+            if is_linked {
+                next = segment.from.clone();
+            }
+            is_linked
+        });
+        segments.reverse();
+        Ok(Self { segments, end })
+    }
+
+    /// Returns the cursor of the publication.
+    pub fn end(&self) -> &Cursor {
+        &self.end
+    }
+
+    /// Returns the earliest cursor from which changes are kept.
+    pub fn begin(&self) -> &Cursor {
+        self.segments.first().map_or(&self.end, |segment| &segment.from)
+    }
+
+    /// Links the segments that are not too old into another folder.
+    pub(super) fn link(&self, folder: &Path, now: Timestamp) -> io::Result<()> {
+        let mut left = MOST_BYTES;
+        for segment in self.segments.iter().rev() {
+            left = match left.checked_sub(segment.bytes) {
+                Some(left) if now.since(segment.at) < KEPT => left,
+                _ => break,
+            };
+            let Some(name) = segment.path.file_name() else { continue };
+            let linked = fs::hard_link(&segment.path, folder.join(name));
+            // Some file systems have no links.
+            linked.or_else(|_| fs::copy(&segment.path, folder.join(name)).map(drop))?;
+        }
+        Ok(())
+    }
+
+    /// Returns the changes after a cursor. `None`: the cursor is not known here, or no longer.
+    pub fn page(
+        &self,
+        since: &Cursor,
+        wanted: &Wanted,
+        bounds: Bounds,
+    ) -> io::Result<Option<Page>> {
+        let mut page = Page { changes: Vec::new(), next: since.clone(), has_more: false };
+        if *since == self.end {
+            return Ok(Some(page));
+        }
+        let first = self.segments.iter().position(|segment| segment.continues(since));
+        let Some(first) = first else { return Ok(None) };
+        let (mut bytes, mut read) = (0, 0);
+        for segment in self.segments.iter().skip(first) {
+            let mut lines = BufReader::new(GzDecoder::new(File::open(&segment.path)?));
+            loop {
+                let mut text = String::new();
+                let length = lines.by_ref().take(MOST_LINE).read_line(&mut text)?;
+                if length == 0 {
+                    break;
+                }
+                let line: Line<'_> = serde_json::from_str(&text)?;
+                let cursor = Cursor { seq: line.seq, ..segment.to.clone() };
+                if line.seq <= since.seq {
+                    continue;
+                }
+                let is_wanted = wanted.has(&line);
+                let is_full = page.changes.len() >= bounds.changes
+                    || (bytes + length > bounds.bytes && !page.changes.is_empty());
+                if read >= bounds.read || (is_wanted && is_full) {
+                    page.has_more = true;
+                    return Ok(Some(page));
+                }
+                read += length;
+                page.next = cursor.clone();
+                if is_wanted {
+                    bytes += length;
+                    let op = line.op.into_owned();
+                    text.truncate(text.trim_end().len());
+                    page.changes.push(Listed { cursor, op, text });
+                }
+            }
+        }
+        Ok(Some(page))
+    }
+}
+
+/// The fields of a line by which it is found; the others are skipped.
+#[derive(Deserialize)]
+struct Line<'a> {
+    seq: u64,
+    #[serde(borrow)]
+    op: Cow<'a, str>,
+    #[serde(borrow)]
+    feed: Cow<'a, str>,
+    id: Option<Cow<'a, str>>,
+}
+
+impl Wanted {
+    fn has(&self, line: &Line<'_>) -> bool {
+        let is_feed = self.feeds.is_empty() || self.feeds.iter().any(|feed| *feed == line.feed);
+        is_feed && self.id.as_deref().is_none_or(|id| line.id.as_deref() == Some(id))
+    }
+}

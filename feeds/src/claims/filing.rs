@@ -1,0 +1,162 @@
+//! Claims of filings: only a Form D, or an amendment of one, by the company itself tells of funding.
+
+use super::{Amount, Claim, Modality, Predicate, Reading, company::Companies, token::tokens};
+
+/// The forms by which a company reports that it has sold securities without a public offering.
+const FUNDING_FORMS: [&str; 2] = ["D", "D/A"];
+/// Words in the names of vehicles that are not the company itself.
+const VEHICLES: [&str; 13] = [
+    "fund",
+    "funds",
+    "lp",
+    "spv",
+    "series",
+    "master",
+    "holdco",
+    "trust",
+    "partners",
+    "opportunities",
+    "syndicate",
+    "feeder",
+    "coinvest",
+];
+
+/// The form and the filer in a title of EDGAR: "D - Company, Inc. (0001234567) (Filer)".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Head {
+    pub form: String,
+    pub filer: String,
+    pub cik: String,
+    /// "Filer", "Subject", "Reporting", "Issuer".
+    pub part: String,
+}
+
+/// Returns the form and the filer of a title, if it has the form of EDGAR.
+pub fn head(title: &str) -> Option<Head> {
+    let (form, rest) = title.split_once(" - ")?;
+    let form = form.trim();
+    let valid = !form.is_empty()
+        && form.len() <= 12
+        && form
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '/' | ' '));
+    let (filer, rest) = rest.rsplit_once(" (").and_then(|(before, part)| {
+        let (filer, cik) = before.rsplit_once(" (")?;
+        Some((filer, (cik.strip_suffix(')')?, part.strip_suffix(')')?)))
+    })?;
+    let (cik, part) = rest;
+    let number =
+        !cik.is_empty() && cik.len() <= 10 && cik.bytes().all(|byte| byte.is_ascii_digit());
+    (valid && number).then(|| Head {
+        form: form.to_uppercase(),
+        filer: filer.trim().to_owned(),
+        cik: cik.to_owned(),
+        part: part.to_owned(),
+    })
+}
+
+/// Returns the claim of a filing, and the company that filed it.
+pub(super) fn claims(reading: &Reading<'_>, companies: &Companies) -> Vec<Claim> {
+    let head = head(reading.title);
+    let form =
+        reading.form.map(str::to_uppercase).or_else(|| head.as_ref().map(|head| head.form.clone()));
+    let Some(form) = form else { return notice(reading, companies) };
+    let cik = reading.cik.or_else(|| head.as_ref().map(|head| head.cik.as_str()));
+    // The number in the title may have been removed as contact data.
+    let named = || reading.title.split_once(" - ")?.1.split(" (").next();
+    let filer = head.as_ref().map(|head| head.filer.as_str()).or_else(named);
+    let is_filer = head.as_ref().is_none_or(|head| head.part.eq_ignore_ascii_case("filer"));
+    let company = filer_of(cik, filer, companies)
+        .filter(|company| !companies.invests(*company) && !reading.is_fund);
+    let is_funding = FUNDING_FORMS.contains(&form.trim()) && is_filer;
+    vec![Claim {
+        company,
+        predicate: if is_funding { Predicate::RaisedFunding } else { Predicate::Other },
+        amount: reading.sold.map(in_dollars).or_else(|| sold(reading.text)),
+        round: None,
+        investors: Vec::new(),
+        is_negated: false,
+        modality: Modality::Announced,
+        evidence: crate::text::line(reading.title, 240),
+    }]
+}
+
+/// Returns the company with this number. Its name decides only if the number is not known here, and a name
+/// with the words of a fund is no company's.
+fn filer_of(cik: Option<&str>, filer: Option<&str>, companies: &Companies) -> Option<usize> {
+    if let Some(company) = cik.and_then(|cik| companies.with_cik(cik)) {
+        return Some(company);
+    }
+    let filer = filer?;
+    let words = tokens(filer);
+    if words.iter().any(|word| VEHICLES.contains(&word.text.as_str())) {
+        return None;
+    }
+    let company = companies.with_name(filer)?;
+    // A company whose number is known has no other one.
+    companies.get(company).filter(|known| known.cik.is_none()).map(|_| company)
+}
+
+/// A notice of an exempt offering from another register names its form in words.
+fn notice(reading: &Reading<'_>, companies: &Companies) -> Vec<Claim> {
+    const NOTICE: &str = "notice of exempt offering";
+    let title = reading.title.to_lowercase();
+    let Some(at) = title.find(NOTICE) else { return Vec::new() };
+    let rest = reading.title.get(at + NOTICE.len()..).unwrap_or_default();
+    let name = rest.trim_start_matches(|letter: char| !letter.is_alphanumeric());
+    let company =
+        filer_of(reading.cik, Some(name), companies).filter(|company| !companies.invests(*company));
+    vec![Claim {
+        company,
+        predicate: Predicate::RaisedFunding,
+        amount: sold(reading.text),
+        round: None,
+        investors: Vec::new(),
+        is_negated: false,
+        modality: Modality::Announced,
+        evidence: crate::text::line(reading.title, 240),
+    }]
+}
+
+/// Returns the amount sold that the text names, or else the amount offered.
+fn sold(text: &str) -> Option<Amount> {
+    let lower = text.to_lowercase();
+    let after = |word: &str| {
+        let at = lower.find(word)? + word.len();
+        let rest = lower.get(at..)?;
+        let start =
+            rest.find(|letter: char| letter.is_ascii_digit()).filter(|start| *start <= 40)?;
+        let digits: String = rest
+            .get(start..)?
+            .chars()
+            .take_while(|letter| letter.is_ascii_digit() || *letter == ',')
+            .take(18)
+            .collect();
+        digits.replace(',', "").parse::<u64>().ok().filter(|value| *value > 0)
+    };
+    let value =
+        ["amount sold", "amountsold", "total sold", "sold ", "offering amount", "offeringamount"]
+            .iter()
+            .find_map(|word| after(word))?;
+    Some(in_dollars(value))
+}
+
+fn in_dollars(value: u64) -> Amount {
+    Amount { value, currency: Some("USD") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_of_edgar_are_read() {
+        let found = head("D/A - Copperleaf Robotics, Inc. (0009990101) (Filer)").unwrap();
+        assert_eq!(
+            (found.form.as_str(), found.filer.as_str(), found.cik.as_str()),
+            ("D/A", "Copperleaf Robotics, Inc.", "0009990101")
+        );
+        assert_eq!(head("Copperleaf - a company (of sorts)"), None);
+        assert_eq!(head("D - Copperleaf"), None);
+    }
+}

@@ -1,0 +1,222 @@
+//! Reads all sources, each independently of the others, and joins the results with what was read before.
+
+mod board;
+mod request;
+
+use crate::{
+    directory,
+    entries::Refused,
+    fetch::Fetcher,
+    record::SourceType,
+    registry,
+    sources::{BoardSource, Directory, Registry, Sources, Syndication},
+    state::{Kept, Records, State, Told, Trust},
+    syndication::{self, Item, Offering},
+    timestamp::Timestamp,
+};
+use futures_util::{StreamExt as _, stream::FuturesUnordered};
+use request::Asker;
+use std::collections::{BTreeMap, BTreeSet};
+use url::Url;
+
+/// What a build is doing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Progress {
+    /// The build has begun to read this many sources.
+    Begun {
+        sources: usize,
+    },
+    Read {
+        source: String,
+        records: usize,
+        refused: usize,
+        left: usize,
+    },
+    Failed {
+        source: String,
+        reason: String,
+        kept: usize,
+        left: usize,
+    },
+    Joined {
+        records: usize,
+    },
+    Published {
+        folder: std::path::PathBuf,
+    },
+}
+
+/// One source of any kind.
+enum AnySource<'a> {
+    Registry(&'a Registry),
+    Directory(&'a Directory),
+    Board(&'a BoardSource),
+    Syndication(&'a Syndication),
+}
+
+impl AnySource<'_> {
+    fn id(&self) -> String {
+        match self {
+            Self::Registry(registry) => registry.id.clone(),
+            Self::Directory(directory) => directory.id.clone(),
+            Self::Board(board) => board.id(),
+            Self::Syndication(feed) => feed.id.clone(),
+        }
+    }
+
+    fn ignores_robots(&self) -> bool {
+        match self {
+            Self::Registry(registry) => registry.ignore_robots,
+            Self::Directory(directory) => directory.ignore_robots,
+            Self::Board(board) => board.ignore_robots,
+            Self::Syndication(feed) => feed.ignore_robots,
+        }
+    }
+
+    /// Returns an empty list of this source's kind of records.
+    fn nothing(&self) -> Records {
+        match self {
+            Self::Registry(_) => Records::Organisations(Vec::new()),
+            Self::Directory(_) => Records::Listed(Vec::new()),
+            Self::Board(_) => Records::Postings(Vec::new()),
+            Self::Syndication(_) => Records::Items(Vec::new()),
+        }
+    }
+}
+
+/// Reads all sources, several hosts at the same time. A source that fails keeps its former records.
+/// `confirmed`: the sources that have lost records as the operator knows.
+pub async fn gather(
+    sources: &Sources,
+    mut former: State,
+    fetcher: &Fetcher,
+    confirmed: &BTreeSet<String>,
+    now: Timestamp,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> State {
+    let asked: Vec<AnySource<'_>> = (sources.registry.iter().map(AnySource::Registry))
+        .chain(sources.directory.iter().map(AnySource::Directory))
+        .chain(sources.board.iter().map(AnySource::Board))
+        .chain(sources.syndication.iter().map(AnySource::Syndication))
+        .collect();
+    progress(Progress::Begun { sources: asked.len() });
+    let mut left = asked.len();
+    let each = asked.into_iter().map(|source| {
+        let before = former.sources.remove(&source.id());
+        async move {
+            let answer = ask(&source, sources, before.as_ref(), fetcher).await;
+            (source, before, answer)
+        }
+    });
+    let mut running: FuturesUnordered<_> = each.collect();
+    let mut kept = BTreeMap::new();
+    while let Some((source, before, answer)) = running.next().await {
+        left -= 1;
+        let id = source.id();
+        progress(match &answer {
+            Ok(told) => Progress::Read {
+                source: id.clone(),
+                records: told.records.len(),
+                refused: told.refused.len(),
+                left,
+            },
+            Err(reason) => Progress::Failed {
+                source: id.clone(),
+                reason: reason.clone(),
+                kept: before.as_ref().map_or(0, |known| known.records.len()),
+                left,
+            },
+        });
+        let is_confirmed = confirmed.contains(&id);
+        let trust = Trust { largest_loss: sources.largest_loss, is_confirmed };
+        kept.insert(id, Kept::after(before, answer, &source.nothing(), trust, now));
+    }
+    drop(running);
+    State { sources: kept, ..former }
+}
+
+async fn ask(
+    source: &AnySource<'_>,
+    sources: &Sources,
+    before: Option<&Kept>,
+    fetcher: &Fetcher,
+) -> Result<Told, String> {
+    let asker = Asker { fetcher, ignores_robots: source.ignores_robots() };
+    match source {
+        AnySource::Registry(registry) => {
+            let bytes = asker.usual(&address(&registry.url)?).await?;
+            let (all, refused) = registry::read(&bytes, registry, sources)?;
+            Ok(Told { records: Records::Organisations(all), refused })
+        }
+        AnySource::Directory(directory) => ask_directory(directory, &asker).await,
+        AnySource::Board(source) => {
+            let known = match before.map(|kept| &kept.records) {
+                Some(Records::Postings(held)) => held.as_slice(),
+                _ => &[],
+            };
+            board::read(&source.board(), known, &asker).await
+        }
+        AnySource::Syndication(feed) => {
+            let known = match before.map(|kept| &kept.records) {
+                Some(Records::Items(items)) => items.as_slice(),
+                _ => &[],
+            };
+            ask_feed(feed, known, &asker).await
+        }
+    }
+}
+
+fn address(url: &str) -> Result<Url, String> {
+    Url::parse(url).map_err(|error| error.to_string())
+}
+
+/// Reads all pages of a directory. Each page names the next one, which must be on the same host.
+async fn ask_directory(source: &Directory, asker: &Asker<'_>) -> Result<Told, String> {
+    let first = address(&source.url)?;
+    let (mut listed, mut refused, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
+    let mut next = Some(first.clone());
+    while let Some(url) = next.take() {
+        if !seen.insert(url.clone()) || seen.len() > asker.fetcher.limits().directory_pages {
+            return Err(format!("it has too many pages; the last was {url}"));
+        }
+        let page = directory::read(&asker.usual(&url).await?)?;
+        listed.extend(page.listed);
+        refused.extend(page.refused);
+        next = match page.next.map(|address| url.join(&address)) {
+            Some(Ok(url)) if url.origin() == first.origin() => Some(url),
+            Some(_) => return Err("its next page is on another host".to_owned()),
+            None => None,
+        };
+    }
+    Ok(Told { records: Records::Listed(listed), refused })
+}
+
+/// Reads a feed and, if it lists filings, what those about offerings say. `known` are the entries that were
+/// read before.
+async fn ask_feed(source: &Syndication, known: &[Item], asker: &Asker<'_>) -> Result<Told, String> {
+    let url = address(&source.url)?;
+    let (mut items, mut refused) = syndication::read(&asker.usual(&url).await?, &source.url)?;
+    if source.kind == SourceType::Filing {
+        let offerings: BTreeMap<&str, &Offering> = known
+            .iter()
+            .filter_map(|item| Some((item.key.as_str(), item.offering.as_ref()?)))
+            .collect();
+        let mut asked = 0;
+        for item in &mut items {
+            let Some(data) = syndication::data_of(item, &url) else { continue };
+            item.offering = offerings.get(item.key.as_str()).map(|known| (*known).clone());
+            if item.offering.is_some() || asked == asker.fetcher.limits().filings {
+                continue;
+            }
+            asked += 1;
+            match asker.usual(&data).await.and_then(|bytes| syndication::offering(&bytes)) {
+                Ok(offering) => item.offering = Some(offering),
+                Err(reason) => {
+                    let entry = "the data of a filing".to_owned();
+                    refused.push(Refused { entry, id: Some(item.key.clone()), reason });
+                }
+            }
+        }
+    }
+    Ok(Told { records: Records::Items(items), refused })
+}

@@ -1,0 +1,359 @@
+//! `GET /map/data/changes.json`: the log of changes of the feeds, as pages of JSON or NDJSON, or as
+//! server-sent events.
+
+use crate::{App, feeds::not_published, refusal::Refusal};
+use axum::{
+    body::Body,
+    extract::{OriginalUri, RawQuery, State},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    response::{
+        IntoResponse, Response, Sse,
+        sse::{Event, KeepAlive},
+    },
+};
+use futures_util::stream;
+use portolan_publication::{
+    Publication,
+    changes::{Bounds, Cursor, Listed, Page, Wanted},
+};
+use portolan_vocabulary::{ErrorCode, Failure};
+use serde_json::{Value, json};
+use std::{collections::VecDeque, convert::Infallible, io, sync::Arc, time::Duration};
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+const DEFAULT_LIMIT: usize = 100;
+const MAX_LIMIT: usize = 1_000;
+/// The maximum number of bytes of a page, which its first change may exceed.
+const MAX_PAGE_BYTES: usize = 1 << 20;
+/// The maximum number of bytes that are read for a page, most of which the reader may not want.
+const MAX_READ_BYTES: usize = 16 << 20;
+const MAX_ID_BYTES: usize = 100;
+const MAX_FEEDS: usize = 16;
+/// The maximum number of streams at once.
+static STREAMS: Semaphore = Semaphore::const_new(500);
+/// The seconds after which a client may try again when there are too many streams.
+const RETRY_AFTER_S: u32 = 30;
+/// The interval of comments in a stream without events.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+/// The interval at which a waiting stream sees that the host stops.
+const STOP_CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// The path that answers NDJSON without a header.
+const NDJSON_ENDING: &str = ".ndjson";
+const NDJSON: &str = "application/x-ndjson";
+const PROBLEM: &str = "application/problem+json";
+const INDEX_PATH: &str = "/map/data/agent-index.json";
+/// The headers of a page of NDJSON, which has no other place for them.
+const NEXT_CURSOR: HeaderName = HeaderName::from_static("next-cursor");
+const HAS_MORE: HeaderName = HeaderName::from_static("has-more");
+
+/// The parameters of the query.
+#[derive(Debug)]
+struct Parameters {
+    since: Option<Cursor>,
+    limit: usize,
+    wanted: Wanted,
+}
+
+/// What a request cannot be answered with.
+pub(super) enum Failed {
+    Refused(Box<Refusal>),
+    /// The cursor is not known, or its changes are not kept any more.
+    Gone,
+}
+
+impl<E: Into<Failure>> From<E> for Failed {
+    fn from(error: E) -> Self {
+        Self::Refused(Box::new(Refusal(error.into())))
+    }
+}
+
+impl IntoResponse for Failed {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Refused(refusal) => refusal.into_response(),
+            Self::Gone => gone(),
+        }
+    }
+}
+
+/// Answers 410 with a problem document (RFC 9457) that is also the envelope of a refusal.
+fn gone() -> Response {
+    let message = "The changes since this cursor are not kept any more, or it is the cursor of a publication that was taken back. Read the index and its documents again, and follow the changes from the cursor in the index.";
+    let problem = json!({
+        "type": "about:blank",
+        "title": "Gone",
+        "status": 410,
+        "detail": message,
+        "error_code": "cursor_invalid",
+        "message": message,
+        "retryable": false,
+        "next": { "http": { "method": "GET", "url": INDEX_PATH } },
+    });
+    let headers = [(header::CONTENT_TYPE, PROBLEM), (header::CACHE_CONTROL, "no-store")];
+    (StatusCode::GONE, headers, problem.to_string()).into_response()
+}
+
+/// The form of the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Json,
+    Ndjson,
+    Events,
+}
+
+impl Form {
+    fn of(path: &str, headers: &HeaderMap) -> Self {
+        let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+        let accepts = |media_type: &str| accept.is_some_and(|accept| accept.contains(media_type));
+        match (accepts("text/event-stream"), accepts(NDJSON) || path.ends_with(NDJSON_ENDING)) {
+            (true, _) => Self::Events,
+            (false, true) => Self::Ndjson,
+            (false, false) => Self::Json,
+        }
+    }
+}
+
+pub(super) async fn changes(
+    State(app): State<Arc<App>>,
+    OriginalUri(uri): OriginalUri,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, Failed> {
+    let mut parameters = Parameters::parse(query.as_deref().unwrap_or_default())?;
+    let form = Form::of(uri.path(), &headers);
+    if form == Form::Events
+        && let Some(last) = headers.get("last-event-id")
+    {
+        // A browser that reconnects sends the last id that it has received, but still the query of its
+        // first request.
+        parameters.since = Some(cursor(last.to_str().unwrap_or_default())?);
+    }
+    let publication = app.host.feeds.current();
+    let publication = publication.ok_or_else(|| Failed::Refused(Box::new(not_published())))?;
+    let is_history = parameters.wanted.id.is_some();
+    let beginning = if is_history { publication.log.begin() } else { publication.log.end() };
+    let since = parameters.since.clone().unwrap_or_else(|| beginning.clone());
+    if form == Form::Events {
+        let too_many = |_| {
+            let message = "Too many streams of changes are open.";
+            let failure = Failure::new(ErrorCode::DependencyUnavailable).message(message);
+            failure.after_s(RETRY_AFTER_S)
+        };
+        let permit = STREAMS.try_acquire().map_err(too_many)?;
+        // A cursor that is not known is refused before the stream begins.
+        read(&publication, since.clone(), parameters.wanted.clone(), 1).await?;
+        return Ok(server_sent(app, since, parameters.wanted, permit));
+    }
+    let page = read(&publication, since, parameters.wanted, parameters.limit).await?;
+    if form == Form::Ndjson {
+        return Ok(ndjson_page(page));
+    }
+    let snapshot = (parameters.since.is_none() && !is_history).then(|| {
+        let url = format!("{}{INDEX_PATH}", app.public_url);
+        json!({ "index": url, "cursor": publication.log.end().to_string() })
+    });
+    Ok(json_page(&page, snapshot.as_ref()))
+}
+
+/// Reads a page in a thread that may block.
+async fn read(
+    publication: &Arc<Publication>,
+    since: Cursor,
+    wanted: Wanted,
+    limit: usize,
+) -> Result<Page, Failed> {
+    let log = Arc::clone(&publication.log);
+    let bounds = Bounds { changes: limit, bytes: MAX_PAGE_BYTES, read: MAX_READ_BYTES };
+    let task = tokio::task::spawn_blocking(move || log.page(&since, &wanted, bounds));
+    match task.await.map_err(io::Error::other) {
+        Ok(Ok(Some(page))) => Ok(page),
+        Ok(Ok(None)) => Err(Failed::Gone),
+        Ok(Err(error)) | Err(error) => {
+            tracing::warn!(%error, "the log of changes of the feeds cannot be read");
+            let message = "The log of changes cannot be read now.";
+            let failure = Failure::new(ErrorCode::DependencyUnavailable).message(message);
+            Err(failure.after_s(RETRY_AFTER_S).into())
+        }
+    }
+}
+
+fn json_page(page: &Page, snapshot: Option<&Value>) -> Response {
+    // The changes are JSON already, and are not parsed again.
+    let changes: Vec<&str> = page.changes.iter().map(|change| change.text.as_str()).collect();
+    let snapshot = snapshot.map(|snapshot| format!(",\"snapshot\":{snapshot}"));
+    let body = format!(
+        "{{\"changes\":[{}],\"next\":\"{}\",\"has_more\":{}{}}}\n",
+        changes.join(","),
+        page.next,
+        page.has_more,
+        snapshot.unwrap_or_default(),
+    );
+    let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-cache")];
+    (headers, body).into_response()
+}
+
+fn ndjson_page(page: Page) -> Response {
+    let lines = page.changes.into_iter().map(|change| change.text + "\n");
+    let mut response = Response::new(Body::from(lines.collect::<String>()));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(NDJSON));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    // A cursor is printable, so this does not fail.
+    if let Ok(next) = HeaderValue::from_str(&page.next.to_string()) {
+        headers.insert(NEXT_CURSOR, next);
+    }
+    let has_more = if page.has_more { "true" } else { "false" };
+    headers.insert(HAS_MORE, HeaderValue::from_static(has_more));
+    response
+}
+
+/// Returns a stream that ends when its reader disconnects, when the host stops, or when the log does not
+/// continue from its cursor.
+fn server_sent(
+    app: Arc<App>,
+    since: Cursor,
+    wanted: Wanted,
+    permit: SemaphorePermit<'static>,
+) -> Response {
+    let publications = app.host.feeds.changes();
+    let state = (app, publications, since, wanted, VecDeque::new(), permit);
+    let events = stream::unfold(state, |state| async move {
+        let (app, mut publications, mut since, wanted, mut ready, permit) = state;
+        loop {
+            if let Some(change) = ready.pop_front() {
+                let state = (app, publications, since, wanted, ready, permit);
+                return Some((Ok::<_, Infallible>(event(change)), state));
+            }
+            publications.mark_unchanged();
+            let publication = app.host.feeds.current()?;
+            let page = read(&publication, since, wanted.clone(), DEFAULT_LIMIT).await.ok()?;
+            since = page.next;
+            ready.extend(page.changes);
+            while ready.is_empty() && !page.has_more {
+                let changed = tokio::time::timeout(STOP_CHECK_INTERVAL, publications.changed());
+                match changed.await {
+                    Ok(changed) => {
+                        changed.ok()?;
+                        break;
+                    }
+                    Err(_late) if app.host.events.is_stopping() => return None,
+                    Err(_late) => {}
+                }
+            }
+        }
+    });
+    let keep_alive = KeepAlive::new().interval(HEARTBEAT).text("alive");
+    let mut response = Sse::new(events).keep_alive(keep_alive).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    // Proxies must not buffer the stream.
+    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    response
+}
+
+/// Makes the server-sent event. Its id is the cursor from which a reader resumes.
+fn event(change: Listed) -> Event {
+    Event::default().id(change.cursor.to_string()).event(change.op).data(change.text)
+}
+
+fn cursor(text: &str) -> Result<Cursor, Failure> {
+    let next = json!({ "http": { "method": "GET", "url": INDEX_PATH } });
+    text.parse().map_err(|_| Failure::new(ErrorCode::CursorInvalid).next(next))
+}
+
+fn invalid(name: &str, expected: &str) -> Failure {
+    let message = "A parameter of the request is invalid.";
+    Failure::new(ErrorCode::ValidationFailed).message(message).conflict(json!({
+        "kind": "validation",
+        "errors": [{ "pointer": format!("/{name}"), "rule": "parameter", "expected": expected }],
+    }))
+}
+
+impl Parameters {
+    fn parse(query: &str) -> Result<Self, Failure> {
+        let mut parameters = Self { since: None, limit: DEFAULT_LIMIT, wanted: Wanted::default() };
+        let pairs: Vec<(String, String)> = serde_urlencoded::from_str(query)
+            .map_err(|_| invalid("", "a query of names and values"))?;
+        for (name, value) in pairs {
+            match name.as_str() {
+                "since" if value.is_empty() => {}
+                "since" => parameters.since = Some(cursor(&value)?),
+                "limit" => {
+                    let limit = value.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit));
+                    parameters.limit = limit.ok_or_else(|| invalid("limit", "1 to 1000"))?;
+                }
+                "feed" => {
+                    let feeds = value.split(',').map(str::trim).filter(|feed| !feed.is_empty());
+                    parameters.wanted.feeds.extend(feeds.map(str::to_owned));
+                }
+                "id" if value.len() <= MAX_ID_BYTES => parameters.wanted.id = Some(value),
+                _ => return Err(invalid(&name, "since, limit, feed or id")),
+            }
+        }
+        match parameters.wanted.feeds.len() <= MAX_FEEDS {
+            true => Ok(parameters),
+            false => Err(invalid("feed", "at most 16 feeds")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CURSOR: &str = "000000000041-00ff00ff00ff";
+
+    #[test]
+    fn a_query_is_read_and_a_wrong_one_is_refused() {
+        let query = format!("since={CURSOR}&limit=7&feed=roles,people&feed=events&id=rol_1");
+        let Parameters { since, limit, wanted } = Parameters::parse(&query).unwrap();
+        assert_eq!((since.unwrap().to_string().as_str(), limit), (CURSOR, 7));
+        assert_eq!((wanted.feeds.len(), wanted.id.as_deref()), (3, Some("rol_1")));
+        for query in [
+            "since=41",
+            "limit=0",
+            "limit=1001",
+            "limit=x",
+            "other=1",
+            "feed=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17",
+        ] {
+            assert!(Parameters::parse(query).is_err(), "{query}");
+        }
+        assert!(Parameters::parse(&format!("id={}", "x".repeat(101))).is_err());
+    }
+
+    #[test]
+    fn the_form_is_that_of_the_path_or_of_the_header() {
+        let form = |path: &str, accept: &'static str| {
+            let headers =
+                HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static(accept))]);
+            Form::of(path, &headers)
+        };
+        assert_eq!(form("/map/data/changes.json", "*/*"), Form::Json);
+        assert_eq!(form("/map/data/changes.ndjson", "*/*"), Form::Ndjson);
+        assert_eq!(form("/map/data/changes.json", "application/x-ndjson"), Form::Ndjson);
+        assert_eq!(form("/map/data/changes.json", "text/event-stream"), Form::Events);
+    }
+
+    #[test]
+    fn a_page_is_json() {
+        let listed = |seq: u64| Listed {
+            cursor: Cursor { seq, ..Cursor::default() },
+            op: "added".to_owned(),
+            text: json!({ "seq": seq }).to_string(),
+        };
+        for changes in [Vec::new(), vec![listed(1)], vec![listed(1), listed(2)]] {
+            let count = changes.len();
+            let page = Page { changes, next: Cursor::default(), has_more: true };
+            let response = json_page(&page, Some(&json!({ "index": "x" })));
+            let body = axum::body::to_bytes(response.into_body(), 10_000);
+            let body = futures_util::FutureExt::now_or_never(body).unwrap().unwrap();
+            let body: Value = serde_json::from_slice(&body).unwrap();
+            assert_eq!(body["changes"].as_array().unwrap().len(), count);
+            assert_eq!(
+                (&body["has_more"], &body["snapshot"]["index"]),
+                (&json!(true), &json!("x"))
+            );
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! What every page about a record has: its head, its sources, what can be done with it, and how to object.
+
+use super::{
+    handoffs::HandoffLink,
+    reader::Reader,
+    records::{Signal, Source},
+    structured::embedded,
+    words::{Badge, day, money, shortened, term, web},
+};
+use portolan_publication::OBJECTION_PATH;
+use serde_json::Value;
+
+/// The longest description of a page, as search engines show it.
+const MAX_DESCRIPTION: usize = 160;
+
+/// The parts of a page that do not depend on the kind of its record.
+pub(super) struct Frame {
+    pub(super) title: String,
+    pub(super) description: String,
+    pub(super) canonical: String,
+    pub(super) open_graph_type: &'static str,
+    /// JSON that is safe in a script element.
+    pub(super) json_ld: String,
+    pub(super) city: String,
+    /// The operator of the site.
+    pub(super) site: String,
+    pub(super) is_synthetic: bool,
+    pub(super) license: String,
+    pub(super) attribution: String,
+    pub(super) sources: Vec<SourceLine>,
+    pub(super) handoffs: Vec<HandoffLink>,
+    pub(super) objection_url: String,
+    pub(super) updated_at: String,
+    pub(super) updated_on: String,
+}
+
+/// What a frame is made from.
+pub(super) struct Subject<'a> {
+    pub(super) title: &'a str,
+    /// The first of these texts that is not empty is the description.
+    pub(super) descriptions: &'a [&'a str],
+    pub(super) path: String,
+    pub(super) id: &'a str,
+    pub(super) open_graph_type: &'static str,
+    pub(super) json_ld: Value,
+    pub(super) sources: &'a [Source],
+    pub(super) handoffs: Vec<HandoffLink>,
+    pub(super) updated_at: &'a str,
+}
+
+/// A source in plain words.
+pub(super) struct SourceLine {
+    pub(super) publisher: String,
+    pub(super) url: Option<String>,
+    pub(super) kind: String,
+    pub(super) title: String,
+    pub(super) published_at: Option<String>,
+    pub(super) published_on: String,
+    pub(super) read_at: String,
+    pub(super) read_on: String,
+}
+
+/// A link within the site, or to its sources.
+pub(super) struct NamedLink {
+    pub(super) name: String,
+    pub(super) href: Option<String>,
+    /// What is said beside the name.
+    pub(super) note: String,
+}
+
+/// A signal on the page of its company.
+pub(super) struct SignalEntry {
+    pub(super) id: String,
+    pub(super) kind: String,
+    pub(super) badge: Badge,
+    pub(super) is_lead: bool,
+    pub(super) occurred_at: String,
+    pub(super) occurred_on: String,
+    pub(super) headline: String,
+    pub(super) summary: String,
+    pub(super) size: String,
+    pub(super) investors: Vec<NamedLink>,
+    pub(super) sources: Vec<SourceLine>,
+    pub(super) handoffs: Vec<HandoffLink>,
+}
+
+impl Frame {
+    pub(super) fn new(reader: &Reader<'_>, subject: Subject<'_>) -> Self {
+        let meta = &reader.publication.meta;
+        let host = reader.app.host.feeds.host();
+        let mut descriptions = subject.descriptions.iter().filter(|text| !text.is_empty());
+        let description = descriptions.next().copied().unwrap_or(subject.title);
+        Self {
+            title: subject.title.to_owned(),
+            description: shortened(description, MAX_DESCRIPTION),
+            canonical: format!("{}{}", reader.app.public_url, subject.path),
+            open_graph_type: subject.open_graph_type,
+            json_ld: embedded(&subject.json_ld),
+            city: meta.city.name.clone(),
+            site: host.provider.organization.clone(),
+            is_synthetic: meta.synthetic,
+            license: meta.license.clone(),
+            attribution: meta.attribution.join("; "),
+            sources: subject.sources.iter().map(SourceLine::new).collect(),
+            handoffs: subject.handoffs,
+            objection_url: format!("{OBJECTION_PATH}?record={}", subject.id),
+            updated_at: subject.updated_at.to_owned(),
+            updated_on: day(subject.updated_at),
+        }
+    }
+}
+
+impl SourceLine {
+    pub(super) fn new(source: &Source) -> Self {
+        Self {
+            publisher: source.publisher.clone(),
+            url: web(&source.url).map(str::to_owned),
+            kind: term(&source.kind),
+            title: source.title.clone(),
+            published_on: source.published_at.as_deref().map(day).unwrap_or_default(),
+            published_at: source.published_at.clone(),
+            read_on: day(&source.retrieved_at),
+            read_at: source.retrieved_at.clone(),
+        }
+    }
+}
+
+impl NamedLink {
+    pub(super) fn new(name: &str, href: Option<String>, note: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), href, note: note.into() }
+    }
+}
+
+impl SignalEntry {
+    pub(super) fn new(signal: &Signal, handoffs: Vec<HandoffLink>) -> Self {
+        let funding = signal.funding.clone().unwrap_or_default();
+        let currency = funding.currency.as_deref().unwrap_or("USD");
+        let amount = funding.amount.map(|amount| money(amount as f64, currency));
+        let round = funding.round.as_deref().map(term);
+        let investors = funding.investors.iter().map(|investor| {
+            let href = investor.target_id.as_ref().map(|id| format!("/map/companies/{id}"));
+            NamedLink::new(&investor.name, href, if investor.lead { "lead investor" } else { "" })
+        });
+        let badge = Badge::of(&signal.maturity);
+        let summary = if signal.summary == signal.headline { "" } else { &signal.summary };
+        Self {
+            id: signal.id.clone(),
+            kind: match &*signal.kind {
+                "hiring" => "Hiring".to_owned(),
+                other => term(other),
+            },
+            is_lead: badge.class == "lead",
+            badge,
+            occurred_at: signal.occurred_at.clone(),
+            occurred_on: day(&signal.occurred_at),
+            headline: signal.headline.clone(),
+            summary: summary.to_owned(),
+            size: round.into_iter().chain(amount).collect::<Vec<_>>().join(", "),
+            investors: investors.collect(),
+            sources: signal.sources.iter().map(SourceLine::new).collect(),
+            handoffs,
+        }
+    }
+}

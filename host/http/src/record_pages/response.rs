@@ -1,0 +1,190 @@
+//! The answer to a request for a page: HTML or JSON, conditional, and what is answered for records that are
+//! gone or never were.
+
+use super::{error::PageError, kind::Kind, reader::Reader};
+use crate::{
+    App, Refusal,
+    conditional::{matches_any_tag, parse_if_none_match},
+    feeds::not_published,
+    oauth::{FormTargets, page, page_of_text},
+};
+use askama::Template;
+use axum::{
+    extract::Path,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse as _, Response},
+};
+use portolan_publication::Publication;
+use portolan_vocabulary::{Digest, ErrorCode, Failure};
+use serde_json::Value;
+
+/// The maximum length of a record's id.
+const MAX_ID: usize = 40;
+/// The number of digits of a digest in an entity tag.
+const TAG_DIGITS: usize = 32;
+/// As for the feeds: these are built once an hour.
+const CACHE_ONE_MINUTE: HeaderValue = HeaderValue::from_static("public, max-age=60");
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// A page that says why a record is not there.
+#[derive(Template)]
+#[template(path = "records/absent.html")]
+struct AbsentPage<'a> {
+    title: &'a str,
+    text: &'a str,
+}
+
+/// Answers a request for the page about a record; its id may end in `.json`.
+pub(super) async fn respond(
+    app: &App,
+    kind: Kind,
+    id: Option<Path<String>>,
+    headers: &HeaderMap,
+) -> Response {
+    let id = id.map(|Path(id)| id).unwrap_or_default();
+    let (id, is_json) = match id.strip_suffix(".json") {
+        Some(id) => (id, true),
+        None => (&*id, prefers_json(headers)),
+    };
+    let Some(publication) = app.host.feeds.current() else {
+        return if is_json { not_published().into_response() } else { empty_map() };
+    };
+    let found = match is_id(id) {
+        true => publication.records.record(kind.feed(), id).await,
+        false => Ok(None),
+    };
+    let record = match found {
+        Ok(Some(record)) => record,
+        Ok(None) => return absent(&publication, id, is_json),
+        Err(error) => return failed(&error.into()),
+    };
+    let canonical = format!("{}/map/{}/{id}", app.public_url, kind.folder());
+    let mut response = match is_json {
+        true => tagged(headers, record.to_string(), |text| {
+            ([(header::CONTENT_TYPE, JSON)], text).into_response()
+        }),
+        false => match rendered(app, &publication, kind, id, &record).await {
+            Ok(text) => tagged(headers, text, |text| {
+                page_of_text(StatusCode::OK, text, FormTargets::ThisHost)
+            }),
+            Err(error) => return failed(&error),
+        },
+    };
+    if let Ok(link) = HeaderValue::from_str(&format!("<{canonical}>; rel=\"canonical\"")) {
+        response.headers_mut().insert(header::LINK, link);
+    }
+    response
+}
+
+async fn rendered(
+    app: &App,
+    publication: &Publication,
+    kind: Kind,
+    id: &str,
+    record: &Value,
+) -> Result<String, PageError> {
+    let key = (publication.name.clone(), kind.feed(), id.to_owned());
+    if let Some(page) = app.pages.get(&key).await {
+        return Ok(page.to_string());
+    }
+    let page = kind.render(&Reader { app, publication }, record).await?;
+    app.pages.insert(key, &page).await;
+    Ok(page)
+}
+
+/// Returns the response with its entity tag, or 304 if the client has the same text.
+fn tagged(headers: &HeaderMap, text: String, full: impl FnOnce(String) -> Response) -> Response {
+    let digest = Digest::of(text.as_bytes()).hex();
+    // The tag is weak because the compression of the response does not change it.
+    let etag = format!("W/\"{}\"", digest.get(..TAG_DIGITS).unwrap_or(&digest));
+    let is_known = parse_if_none_match(headers).is_some_and(|tags| matches_any_tag(&tags, &etag));
+    let mut response = match is_known {
+        true => StatusCode::NOT_MODIFIED.into_response(),
+        false => full(text),
+    };
+    let headers = response.headers_mut();
+    if let Ok(etag) = HeaderValue::from_str(&etag) {
+        headers.insert(header::ETAG, etag);
+    }
+    headers.insert(header::CACHE_CONTROL, CACHE_ONE_MINUTE);
+    headers.insert(header::VARY, HeaderValue::from_static("accept"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}
+
+/// Returns whether a client asks for JSON and not for a page.
+fn prefers_json(headers: &HeaderMap) -> bool {
+    let accept = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let accept: String = accept.collect::<Vec<_>>().join(",").to_ascii_lowercase();
+    accept.contains("application/json") && !accept.contains("text/html")
+}
+
+pub(super) fn is_id(text: &str) -> bool {
+    let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    !text.is_empty() && text.len() <= MAX_ID && text.bytes().all(is_safe)
+}
+
+/// Returns the answer for a record that was removed, or that never was.
+fn absent(publication: &Publication, id: &str, is_json: bool) -> Response {
+    let is_gone = publication.pages.gone.contains(id);
+    let (code, status, title, text) = match is_gone {
+        true => (
+            ErrorCode::ResourceGone,
+            StatusCode::GONE,
+            "This is no longer on the map",
+            "It was here, and was removed: the source does not have it any more, or somebody objected.",
+        ),
+        false => (
+            ErrorCode::NotFound,
+            StatusCode::NOT_FOUND,
+            "This is not on the map",
+            "Nothing on the map has this address.",
+        ),
+    };
+    let mut response = match is_json {
+        true => Refusal(Failure::new(code)).into_response(),
+        false => page(status, &AbsentPage { title, text }, FormTargets::ThisHost),
+    };
+    response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept"));
+    response
+}
+
+fn empty_map() -> Response {
+    let (title, text) = ("There is no map here yet", "This host has no feeds. Come back later.");
+    let absent = AbsentPage { title, text };
+    page(StatusCode::SERVICE_UNAVAILABLE, &absent, FormTargets::ThisHost)
+}
+
+pub(super) fn failed(error: &PageError) -> Response {
+    tracing::error!(%error, "a page about a record cannot be made");
+    let failure = Failure::new(ErrorCode::InternalError);
+    Refusal(failure).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_is_for_those_who_ask_for_it_alone() {
+        let asks = |text: &str| HeaderMap::from_iter([(header::ACCEPT, text.parse().unwrap())]);
+        for (accept, json) in [
+            ("application/json", true),
+            ("Application/JSON;q=0.9, */*", true),
+            ("text/html,application/json", false),
+            ("*/*", false),
+            ("", false),
+        ] {
+            assert_eq!(prefers_json(&asks(accept)), json, "{accept}");
+        }
+        assert!(!prefers_json(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn only_what_can_be_an_id_is_looked_up() {
+        assert!(is_id("tgt_0000000000000000000000000A"));
+        for text in ["", "..", "tgt_ä", "a/b", &"x".repeat(41)] {
+            assert!(!is_id(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! `GET /robots.txt` and `/sitemap.xml`: what crawlers may read, and the pages about the records. The sitemap
+//! is an index; its parts are at the same path, because a sitemap may only list addresses below its own.
+
+use crate::{
+    App,
+    conditional::{matches_any_tag, parse_if_none_match},
+    feeds::not_published,
+    refusal,
+};
+use axum::{
+    extract::{Query, State, rejection::QueryRejection},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    response::{IntoResponse as _, Response},
+};
+use portolan_publication::{OBJECTION_PATH, PageEntry, Publication, page_folder, record_feeds};
+use portolan_vocabulary::Digest;
+use serde::Deserialize;
+use std::{fmt::Write as _, sync::Arc};
+
+/// How many addresses one part has; the protocol allows 50,000 and 50 MB.
+const PART: usize = 10_000;
+/// The name of the part with the pages that are about no record.
+const SITE: &str = "site";
+const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
+const XML: (HeaderName, &str) = (header::CONTENT_TYPE, "application/xml; charset=utf-8");
+const CACHE: (HeaderName, &str) = (header::CACHE_CONTROL, "public, max-age=3600");
+/// The paths that crawlers should not read: links that begin something, and pages for one person.
+const CLOSED: [&str; 7] =
+    ["/account", "/approve", "/handoff/", "/m/", "/map/handoffs/", "/oauth/", "/passkey"];
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Asked {
+    part: Option<String>,
+}
+
+/// One part: its name, and the records whose pages it lists.
+struct Part<'a> {
+    name: String,
+    folder: &'static str,
+    entries: &'a [PageEntry],
+}
+
+pub(super) async fn robots(State(app): State<Arc<App>>) -> Response {
+    let mut text = "User-agent: *\n".to_owned();
+    for path in CLOSED {
+        let _infallible = writeln!(text, "Disallow: {path}");
+    }
+    let _infallible = write!(text, "Allow: /\n\nSitemap: {}/sitemap.xml\n", app.public_url);
+    ([(header::CONTENT_TYPE, "text/plain; charset=utf-8"), CACHE], text).into_response()
+}
+
+pub(super) async fn sitemap(
+    State(app): State<Arc<App>>,
+    asked: Result<Query<Asked>, QueryRejection>,
+    headers: HeaderMap,
+) -> Response {
+    let Some(publication) = app.host.feeds.current() else {
+        return not_published().into_response();
+    };
+    let Query(Asked { part }) = asked.unwrap_or_default();
+    let text = match part {
+        None => Some(index(&publication, &app.public_url)),
+        Some(name) if name == SITE => Some(site(&app.public_url)),
+        Some(name) => parts(&publication)
+            .into_iter()
+            .find(|part| part.name == name)
+            .map(|part| list(&part, &app.public_url)),
+    };
+    match text {
+        Some(text) => answer(&headers, text),
+        None => refusal::no_such_path().await.into_response(),
+    }
+}
+
+fn answer(headers: &HeaderMap, text: String) -> Response {
+    let etag = format!("W/\"{}\"", Digest::of(text.as_bytes()).hex());
+    let is_known = parse_if_none_match(headers).is_some_and(|tags| matches_any_tag(&tags, &etag));
+    let mut response = match is_known {
+        true => ([CACHE], StatusCode::NOT_MODIFIED).into_response(),
+        false => ([CACHE, XML], text).into_response(),
+    };
+    if let Ok(etag) = HeaderValue::from_str(&etag) {
+        response.headers_mut().insert(header::ETAG, etag);
+    }
+    response
+}
+
+/// Returns the parts that list records.
+fn parts(publication: &Publication) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    // The entries are sorted by feed.
+    for entries in publication.pages.entries.chunk_by(|one, other| one.feed == other.feed) {
+        let feed =
+            entries.first().and_then(|entry| record_feeds().find(|feed| feed.id == entry.feed));
+        let Some(folder) = feed.and_then(page_folder) else { continue };
+        let name = folder.trim_matches('/').rsplit('/').next().unwrap_or_default();
+        parts.extend(entries.chunks(PART).enumerate().map(|(at, entries)| Part {
+            name: format!("{name}-{}", at + 1),
+            folder,
+            entries,
+        }));
+    }
+    parts
+}
+
+fn index(publication: &Publication, url: &str) -> String {
+    let mut text = begun("sitemapindex");
+    let _infallible =
+        writeln!(text, "<sitemap><loc>{}/sitemap.xml?part={SITE}</loc></sitemap>", escaped(url));
+    for part in parts(publication) {
+        let Some(last) = part.entries.iter().map(|entry| entry.updated_at).max() else { continue };
+        let _infallible = writeln!(
+            text,
+            "<sitemap><loc>{}/sitemap.xml?part={}</loc><lastmod>{last}</lastmod></sitemap>",
+            escaped(url),
+            part.name,
+        );
+    }
+    text.push_str("</sitemapindex>\n");
+    text
+}
+
+fn site(url: &str) -> String {
+    let mut text = begun("urlset");
+    for path in ["/map/", OBJECTION_PATH] {
+        let _infallible = writeln!(text, "<url><loc>{}{path}</loc></url>", escaped(url));
+    }
+    text.push_str("</urlset>\n");
+    text
+}
+
+fn list(part: &Part<'_>, url: &str) -> String {
+    let mut text = begun("urlset");
+    let begin = format!("<url><loc>{}{}", escaped(url), part.folder);
+    for PageEntry { id, updated_at, .. } in part.entries {
+        let id = escaped(id);
+        let _infallible = writeln!(text, "{begin}{id}</loc><lastmod>{updated_at}</lastmod></url>");
+    }
+    text.push_str("</urlset>\n");
+    text
+}
+
+fn begun(element: &str) -> String {
+    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<{element} xmlns=\"{NAMESPACE}\">\n")
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
