@@ -214,6 +214,8 @@ test("a lead is never shown as a fact", async () => {
     const uncertain = ["lead", "corroborated", "unsourced"].includes(maturity);
     assert.equal(looks.includes("fact"), maturity === "verified", maturity);
     assert.equal(looks.includes("lead"), uncertain, maturity);
+    // The card is drawn again while its details arrive.
+    if (uncertain) await entry.getByText("Nobody has verified it").waitFor();
     const warned = await entry.getByText("Nobody has verified it").count();
     assert.equal(warned, uncertain ? 1 : 0, maturity);
   }

@@ -58,7 +58,7 @@ pub struct Source {
     /// The licence under which the source offers this, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub license: Option<String>,
-    /// The name that users of the data must give, if the source asks for that.
+    /// Whom to name when it is used, if the source asks for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attribution: Option<String>,
 }
