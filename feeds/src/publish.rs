@@ -90,17 +90,13 @@ impl Press {
     ) -> io::Result<PathBuf> {
         let (draft, name) = self.draft(documents, state, past, now)?;
         self.settle(draft, &name)?;
-        if past == Past::Kept {
-            self.keep_snapshot(now)?;
+        match past {
+            Past::Kept => self.keep_snapshot(now)?,
+            // Before the link is replaced: a build that is killed in between is repeated by the next one.
+            Past::Forgotten => snapshots::forget(&self.folder)?,
         }
         self.replace_link(&name)?;
-        match past {
-            Past::Kept => self.sweep(&name, KEPT)?,
-            Past::Forgotten => {
-                self.sweep(&name, 1)?;
-                snapshots::forget(&self.folder)?;
-            }
-        }
+        self.sweep(&name, if past == Past::Kept { KEPT } else { 1 })?;
         Ok(self.folder.join(VERSIONS).join(name))
     }
 
@@ -233,10 +229,10 @@ fn publication(folder: &Path) -> PathBuf {
 /// Records that a publication does not have.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct NotPublished {
-    /// Those that the build did not publish, because they are not valid.
+    /// The records that are not valid.
     #[serde(default)]
     pub quarantined: Vec<Quarantined>,
-    /// The ids of those that earlier publications had.
+    /// The ids of records that earlier publications had.
     #[serde(default)]
     pub gone: BTreeMap<String, Timestamp>,
 }

@@ -16,7 +16,7 @@ const DEGREE_KM: f64 = 111.2;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RemoteRule {
-    /// Those that people in the city's country may take.
+    /// Remote roles for which people in the city may apply.
     #[default]
     Country,
     /// All remote roles of the organisations on the map.

@@ -1,0 +1,6 @@
+//! What was last read from each source, and how a new reading changes it.
+
+mod kept;
+mod reading;
+
+pub use kept::{Failing, Held, Kept, Origin, Quarantined, Records, State, Told, Trust};
