@@ -81,7 +81,9 @@ const fields = {
 const template = await readFile(join(here, "src/page.html"), "utf8");
 // Within other pages it is shown without what belongs to this host alone.
 for (const [name, view] of Object.entries({ "index.html": "whole", "embed.html": "embed" })) {
-  const page = template.replaceAll(/\{\{([a-z-]+)\}\}/g, (_, field) => ({ ...fields, view })[field]);
+  const apart = view === "embed" ? ' target="_blank" rel="noopener"' : "";
+  const all = { ...fields, view, apart };
+  const page = template.replaceAll(/\{\{([a-z-]+)\}\}/g, (_, field) => all[field]);
   files.set(name, Buffer.from(page));
 }
 

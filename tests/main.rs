@@ -61,6 +61,7 @@ mod cases {
     mod faults;
     mod feeds;
     mod feeds_changes;
+    mod feeds_hubs;
     mod feeds_publications;
     mod feeds_requests;
     mod feeds_served;
@@ -127,6 +128,7 @@ mod cases {
     mod personal_canaries;
     mod personal_canaries_planting;
     mod personal_hidden;
+    mod personal_passkeys;
     pub mod plugins;
     mod preferences;
     mod process;

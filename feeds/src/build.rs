@@ -13,7 +13,7 @@ use crate::{
     maturity::Maturity,
     objections::{ObjectionError, Objections, Suppression},
     parts::{Parts, id_of},
-    publish::{self, NotPublished, Press, Published, documents},
+    publish::{self, NotPublished, Objected, Press, Printed, Published, Turn, documents},
     record::{FEEDS, Listing, Roads, Signal, SourceEntry},
     sources::{Faults, Sources},
     state::{Failing, Kept, Origin, Quarantined},
@@ -29,6 +29,8 @@ use std::{
 
 /// The documents whose records are the project's own: an error there is no source's.
 const OWN: [&str; 3] = ["agent-readable-signals.json", "hi-handoff-manifest.json", INDEX];
+/// The document of signals.
+const SIGNALS: &str = "live-signal-feed.json";
 /// How often records are removed and the others checked again. Records that refer to a removed one
 /// are removed with it, so one round is usually enough.
 const ROUNDS: usize = 8;
@@ -69,6 +71,8 @@ pub struct Report {
     pub quarantined: Vec<Quarantined>,
     /// The roles on boards that are not for the city.
     pub left_out: LeftOut,
+    /// What the list of objections has removed, if it has changed since the last publication.
+    pub objected: Option<Objected>,
 }
 
 /// A new signal, or one whose maturity has changed.
@@ -126,14 +130,18 @@ pub async fn build(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Report, BuildError> {
     let Options { folder, roads, opened, allow_local, limits, knowledge, confirmed, now } = options;
-    let press = Press::open(folder)?;
+    let _turn = Turn::take(folder)?;
     // A list that cannot be read is found before the sources are asked.
     Objections::read(folder)?;
-    let mut former = press.published()?;
+    let before = Press::open(folder)?.state()?;
     let manners =
         Manners { opened, allows_local: *allow_local, contact: sources.contact.as_deref() };
-    let fetcher = Fetcher::new(&manners, limits.clone(), &press.cache(), *now)?;
-    former.state = gather(sources, former.state, &fetcher, confirmed, *now, progress).await;
+    let fetcher = Fetcher::new(&manners, limits.clone(), &Press::cache(folder), *now)?;
+    let read = gather(sources, before, &fetcher, confirmed, *now, progress).await;
+    // Meanwhile somebody may have objected: the rest is as it is published now, and nobody else publishes.
+    let press = Press::open(folder)?;
+    let mut former = press.published()?;
+    former.state.sources = read.sources;
     if let Some(knowledge) = knowledge {
         former.state.knowledge.clone_from(knowledge);
     }
@@ -141,19 +149,17 @@ pub async fn build(
 }
 
 /// Makes the documents again from what was last read, without asking any source: what the list of
-/// objections names since then is not published any more.
+/// objections names since then is not published any more. It does not wait for the sources that a build is
+/// asking: that build reads the list again before it publishes.
 pub fn republish(
     folder: &Path,
     now: Timestamp,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Report, BuildError> {
-    let press = Press::open_after_others(folder)?;
+    let press = Press::open(folder)?;
     let former = press.published()?;
     let Some(origin) = former.state.origin.clone() else { return Err(BuildError::NotBuilt) };
     let sources = Sources::parse_again(&origin.sources, &origin.corrections)?;
-    // A clock that is behind must not prevent it: no document may be older than what it lists.
-    let index = former.documents.get(INDEX);
-    let now = index.and_then(|index| generated_at(index)).map_or(now, |made_at| now.max(made_at));
     publish_joined(&press, folder, former, (&sources, &origin.roads, now), progress)
 }
 
@@ -166,6 +172,9 @@ fn publish_joined(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Report, BuildError> {
     let Published { mut state, documents: former } = former;
+    // A clock that is behind must not prevent it: no document may be older than what it lists.
+    let index = former.get(INDEX);
+    let now = index.and_then(|index| generated_at(index)).map_or(now, |made_at| now.max(made_at));
     let suppression = Suppression::new(&Objections::read(folder)?, &state)?;
     suppression.clean_postings(&mut state);
     let mut signals = signals(&former).map_err(BuildError::Former)?;
@@ -181,7 +190,7 @@ fn publish_joined(
         sound(joined, &postings(sources, &state), &imprint, &former, &published)?;
     signals
         .retain(|signal| !suppression.covers(&signal.id) && !suppression.covers(&signal.target_id));
-    state.absent_signals = absent(signals, &joined, now);
+    state.absent_signals = absent(signals, &joined, &quarantined, now);
     state.quarantined.clone_from(&quarantined);
     state.gone = gone(state.gone, &former, &joined, now);
     state.origin = Some(Origin {
@@ -189,7 +198,8 @@ fn publish_joined(
         corrections: sources.corrections_text.clone(),
         roads: roads.clone(),
     });
-    let is_objected = state.objections != suppression.digest;
+    let is_new = state.objections != suppression.digest && !suppression.is_empty();
+    let objected = is_new.then(|| press.objected(&suppression));
     state.objections.clone_from(&suppression.digest);
     let is_changed = |file: &str, bytes: &Vec<u8>| match former.get(file) {
         Some(before) => before != bytes,
@@ -201,8 +211,14 @@ fn publish_joined(
     let left_out = joined.left_out.clone();
     // What is not needed any more is freed, because publishing reads the former documents again.
     drop((joined, former));
-    let past = if is_objected { Past::Forgotten } else { Past::Kept };
-    let folder = press.publish(&documents, &state, past, now)?;
+    let past = match &objected {
+        Some(objected) if objected.is_past_forgotten => Past::Forgotten,
+        _ => Past::Kept,
+    };
+    let Printed { folder, no_snapshot } = press.publish(&documents, &state, past, now)?;
+    if let Some(error) = no_snapshot {
+        progress(Progress::NoSnapshot { reason: error.to_string() });
+    }
     progress(Progress::Published { folder: folder.clone() });
     Ok(Report {
         folder,
@@ -210,6 +226,7 @@ fn publish_joined(
         moved,
         left_out,
         quarantined,
+        objected,
         sources: state.sources.into_iter().map(|(id, kept)| SourceReport::of(id, kept)).collect(),
     })
 }
@@ -269,6 +286,7 @@ fn sound(
         |name: &str, packed: &[u8]| published(name).is_some_and(|before| before == packed);
     let mut quarantined: Vec<_> = joined.remove_duplicates().into_iter().map(duplicate).collect();
     quarantined.append(&mut joined.doubts);
+    let mut trimmed = BTreeSet::new();
     for _ in 0..ROUNDS {
         let documents = imprint
             .documents(&mut joined, postings, former, published)
@@ -277,14 +295,18 @@ fn sound(
         if faults.is_empty() {
             return Ok(Sound { documents, joined, quarantined });
         }
+        let of_sources = without_sources(&mut joined, &faults, &mut trimmed);
+        let is_left = |fault: &&Fault| !of_sources.contains_key(&fault.pointer);
         let mut reasons: Reasons = faults
             .iter()
+            .filter(is_left)
             .filter(|fault| !OWN.contains(&fault.document.as_str()))
             .filter_map(|fault| Some((fault.record.clone()?, fault.what.clone())))
             .collect();
-        if reasons.is_empty() {
+        if reasons.is_empty() && of_sources.is_empty() {
             return Err(BuildError::Faulty(faults));
         }
+        quarantined.extend(of_sources.into_values());
         joined.remove(&mut reasons);
         joined.ask(imprint.sources, imprint.now)?;
         quarantined.extend(named(&documents, &reasons));
@@ -296,6 +318,31 @@ fn sound(
         faults if faults.is_empty() => Ok(Sound { documents, joined, quarantined }),
         faults => Err(BuildError::Faulty(faults)),
     }
+}
+
+/// Removes the sources with faults from signals that stand without them: what one publisher writes does not
+/// remove what others say. Returns them by the places of the faults. A signal with a fault in a second
+/// source is treated as any other record.
+fn without_sources(
+    joined: &mut Joined,
+    faults: &[Fault],
+    trimmed: &mut BTreeSet<String>,
+) -> BTreeMap<String, Quarantined> {
+    let mut removed = BTreeMap::new();
+    for Fault { document, pointer, record, what } in faults {
+        let (Some(signal), true) = (record, document == SIGNALS) else { continue };
+        let parts: Vec<&str> = pointer.split('/').collect();
+        let ["", "items", _, "sources", position, ..] = parts.as_slice() else { continue };
+        let Ok(position) = position.parse() else { continue };
+        if !trimmed.insert(signal.clone()) {
+            continue;
+        }
+        let Some((id, url)) = joined.remove_source(signal, position) else { continue };
+        let reason = format!("as a source of {signal}: {what}");
+        let source = Quarantined { document: document.clone(), id, reason, source: Some(url) };
+        removed.insert(pointer.clone(), source);
+    }
+    removed
 }
 
 /// Returns the records with these ids, with the documents that they were to be in.
@@ -334,13 +381,24 @@ fn named(documents: &Documents, reasons: &Reasons) -> Vec<Quarantined> {
     found
 }
 
-/// Returns the signals of targets that are not on the map, as long as they are remembered.
-fn absent(signals: Vec<Signal>, joined: &Joined, now: Timestamp) -> Vec<Signal> {
-    let present: BTreeSet<&str> = joined.targets.iter().map(|target| &*target.id).collect();
+/// Returns the signals that are not published because their target is not on the map or because they are not
+/// valid now, as they were published last, for as long as they are remembered.
+fn absent(
+    signals: Vec<Signal>,
+    joined: &Joined,
+    quarantined: &[Quarantined],
+    now: Timestamp,
+) -> Vec<Signal> {
+    let targets: BTreeSet<&str> = joined.targets.iter().map(|target| &*target.id).collect();
+    let published: BTreeSet<&str> = joined.signals.iter().map(|signal| &*signal.id).collect();
+    let quarantined: BTreeSet<&str> = quarantined.iter().map(|record| &*record.id).collect();
     let is_absent = |signal: &Signal| {
-        !present.contains(signal.target_id.as_str()) && now.since(signal.updated_at) < REMEMBERED
+        let is_off = !targets.contains(signal.target_id.as_str());
+        let is_quarantined = quarantined.contains(signal.id.as_str());
+        (is_off || is_quarantined) && !published.contains(signal.id.as_str())
     };
-    signals.into_iter().filter(is_absent).collect()
+    let is_remembered = |signal: &Signal| now.since(signal.updated_at) < REMEMBERED;
+    signals.into_iter().filter(|signal| is_absent(signal) && is_remembered(signal)).collect()
 }
 
 fn moved(before: &BTreeMap<String, Maturity>, signals: &[Signal]) -> Vec<Moved> {
@@ -360,7 +418,7 @@ impl SourceReport {
 }
 
 fn signals(documents: &Documents) -> Result<Vec<Signal>, serde_json::Error> {
-    match documents.get("live-signal-feed.json") {
+    match documents.get(SIGNALS) {
         Some(bytes) => Ok(serde_json::from_slice::<Listing<Signal>>(bytes)?.items),
         None => Ok(Vec::new()),
     }

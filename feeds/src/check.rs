@@ -1,17 +1,18 @@
 //! Validates documents: by their schemas, and by rules that no schema can express.
 
 use crate::{
+    changes::MOST_RECORD,
     descriptions::{self, is_part, stored, unpack},
     document::{Documents, INDEX, etag},
     parts::{Parts, id_of, records_of},
     record::{FEEDS, PartEntry},
     schema::{Violation, violations},
-    text::{contact_in, link},
+    text::{contact_in, hidden_in, link},
     timestamp::Timestamp,
 };
 use regex::Regex;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
@@ -45,6 +46,8 @@ impl fmt::Display for Fault {
     }
 }
 
+/// How many bytes an identifier has.
+const IDENTIFIER_BYTES: usize = 30;
 static IDENTIFIER: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"^(?:tgt|sig|rol|per|evn|soc|qst|hof|src)_[0-9A-HJKMNP-TV-Z]{26}$").ok()
 });
@@ -64,6 +67,11 @@ const MACHINE: [&str; 10] = [
 ];
 /// Fields with HTML, of which only the text is searched for contact data.
 const MARKUP: [&str; 2] = ["description_html", "description"];
+/// Fields that refer to records and sources, besides those whose names end in `_id` and `_ids`. Elsewhere a text
+/// is a source's, whatever it looks like.
+const REFERENCES: [&str; 3] = ["id", "filing_ref", "answers"];
+/// The field whose own fields are named after records.
+const BY_RECORD: &str = "by_target";
 /// Fields with dates that must not be in the future.
 const PAST: [&str; 9] = [
     "published_at",
@@ -100,6 +108,7 @@ pub fn faults_of_new(documents: &Documents, is_checked: IsChecked<'_>) -> Vec<Fa
                     record: record.and_then(|at| parts.records.get(at)).map(|raw| id_of(raw)),
                     what,
                 }));
+                faults.extend(parts.records.iter().enumerate().filter_map(too_large(file)));
                 parsed.push((file, parts));
             }
             Some(Err(error)) => faults.push(Fault::of_document(file, "", error.to_string())),
@@ -141,6 +150,19 @@ pub fn faults_of_new(documents: &Documents, is_checked: IsChecked<'_>) -> Vec<Fa
         }
     }
     faults
+}
+
+/// Returns what finds records that the log of changes does not carry.
+fn too_large(file: &str) -> impl Fn((usize, &&RawValue)) -> Option<Fault> {
+    move |(at, record)| {
+        let bytes = record.get().len();
+        (bytes > MOST_RECORD).then(|| Fault {
+            document: file.to_owned(),
+            pointer: format!("/{}/{at}", records_of(file)),
+            record: Some(id_of(record)),
+            what: format!("it has {bytes} bytes, more than {MOST_RECORD}"),
+        })
+    }
 }
 
 /// The head of a document, or one record, and its path.
@@ -215,7 +237,8 @@ impl Piece {
 }
 
 fn is_identifier(text: &str) -> bool {
-    IDENTIFIER.as_ref().is_some_and(|pattern| pattern.is_match(text))
+    text.len() == IDENTIFIER_BYTES
+        && IDENTIFIER.as_ref().is_some_and(|pattern| pattern.is_match(text))
 }
 
 /// Collects the identifiers of records, each of which must be unique, and of sources, which records share.
@@ -233,15 +256,26 @@ fn collect(place: &Place<'_>, file: &str, known: &mut BTreeSet<String>, faults: 
     }
 }
 
+/// Returns whether a field refers to records or sources.
+fn refers(field: &str) -> bool {
+    let is_named = field.ends_with("_id") || field.ends_with("_ids");
+    // The fields of `by_target` are named after records.
+    (is_named && field != "external_id") || REFERENCES.contains(&field) || is_identifier(field)
+}
+
 fn wrong(place: &Place<'_>, known: &BTreeSet<String>, generated: Timestamp) -> Option<String> {
+    let field = place.field();
     if let Value::Object(fields) = place.value {
         let unknown = |name: &&String| is_identifier(name) && !known.contains(*name);
-        return fields.keys().find(unknown).map(|name| format!("no record has the id {name}"));
+        let unknown = fields.keys().find(unknown).filter(|_| field == BY_RECORD);
+        return unknown.map(|name| format!("no record has the id {name}"));
     }
     let text = place.value.as_str()?;
-    let field = place.field();
-    if is_identifier(text) {
+    if refers(field) && is_identifier(text) {
         return (!known.contains(text)).then(|| format!("no record or source has the id {text}"));
+    }
+    if let Some(hidden) = hidden_in(text) {
+        return Some(format!("it has the invisible character {}", hidden.escape_unicode()));
     }
     if PAST.contains(&field) {
         let at: Timestamp = text.parse().ok()?;
@@ -251,10 +285,9 @@ fn wrong(place: &Place<'_>, known: &BTreeSet<String>, generated: Timestamp) -> O
     if is_url && !text.contains(char::is_whitespace) {
         return link(text).is_none().then(|| "the URL may not be in a feed".to_owned());
     }
-    let found = contact_in(text, MARKUP.contains(&field));
-    let machine = MACHINE.contains(&field) || text.parse::<Timestamp>().is_ok();
-    let (kind, found) = found.filter(|_| !machine)?;
-    Some(format!("it contains contact data ({kind:?}): {found}"))
+    let (kind, found) = contact_in(text, MARKUP.contains(&field))?;
+    let is_machine = MACHINE.contains(&field) || text.parse::<Timestamp>().is_ok();
+    (!is_machine).then(|| format!("it contains contact data ({kind:?}): {found}"))
 }
 
 fn check_count(file: &str, parts: &Parts<'_>, faults: &mut Vec<Fault>) {
@@ -377,5 +410,24 @@ fn check_maturity(signals: &Parts<'_>, faults: &mut Vec<Fault>) {
             record: Some(text("/id").to_owned()),
             what: what.to_owned(),
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_that_the_log_of_changes_does_not_carry_is_a_fault() {
+        let file = "sf-people.json";
+        let of = |most: usize| {
+            let record = format!("{{\"id\":\"per_1\",\"bio\":\"{}\"}}", "x".repeat(most - 23));
+            let document = format!("{{\"_meta\":{{}},\"items\":[{record}]}}\n");
+            let faults = faults(&[(file.to_owned(), document.into_bytes())].into());
+            faults.into_iter().filter(|fault| fault.what.contains(" bytes")).collect::<Vec<_>>()
+        };
+        assert_eq!(of(MOST_RECORD), []);
+        let [fault] = &of(MOST_RECORD + 1)[..] else { panic!("one fault") };
+        assert_eq!((fault.record.as_deref(), &*fault.pointer), (Some("per_1"), "/items/0"));
     }
 }

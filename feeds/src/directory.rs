@@ -82,6 +82,9 @@ struct RawFounder {
     github_url: Option<String>,
 }
 
+/// How many tags and founders of a company are kept.
+const MOST_TAGS: usize = 20;
+const MOST_FOUNDERS: usize = 30;
 /// Parts of titles, the more specific first.
 const ROLES: [(&str, RoleKind); 7] = [
     ("cto", RoleKind::Cto),
@@ -119,7 +122,7 @@ pub fn read(bytes: &[u8]) -> Result<Page, String> {
         None => return Err("there are no companies in it".to_owned()),
     };
     let read = |company| listed(company).map(Some).ok_or("it has no page");
-    let (listed, refused) = entries::each(companies, "company", read);
+    let (listed, refused) = entries::each(companies, ("company", &entries::BY_SLUG), read);
     Ok(Page { listed, refused, next: document.next_page.filter(|next| !next.is_empty()) })
 }
 
@@ -131,8 +134,13 @@ fn listed(company: Company) -> Option<Listed> {
         batch: some_line(company.batch.as_deref(), 40),
         one_liner: line(company.one_liner.as_deref().unwrap_or_default(), 200),
         url: link(&company.url)?,
-        tags: company.tags.iter().filter_map(|tag| some_line(Some(tag), 60)).collect(),
-        founders: company.founders.into_iter().filter_map(founder).collect(),
+        tags: company
+            .tags
+            .iter()
+            .take(MOST_TAGS)
+            .filter_map(|tag| some_line(Some(tag), 60))
+            .collect(),
+        founders: company.founders.into_iter().take(MOST_FOUNDERS).filter_map(founder).collect(),
     })
 }
 
@@ -194,5 +202,18 @@ mod tests {
         let links: Vec<_> = founder.links.iter().map(|link| link.kind).collect();
         assert_eq!(links, [LinkKind::X]);
         assert!(page.next.is_some());
+    }
+
+    #[test]
+    fn lists_are_bounded_and_an_entry_is_known_by_its_slug() {
+        let tags = vec!["\"a\""; 1_000].join(",");
+        let founders = vec![r#"{"full_name":"Ada Quill"}"#; 1_000].join(",");
+        let text = format!(
+            r#"[{{"id":7,"slug":"copperleaf","name":"Copperleaf","url":"https://a.example/c","tags":[{tags}],"founders":[{founders}]}},
+                {{"id":8,"slug":"harbour","name":"Harbour","url":null}}]"#
+        );
+        let page = read(text.as_bytes()).unwrap();
+        assert_eq!((page.listed[0].tags.len(), page.listed[0].founders.len()), (20, 30));
+        assert_eq!(page.refused[0].id.as_deref(), Some("harbour"));
     }
 }

@@ -1,13 +1,18 @@
 //! Reads the entries of a source one by one: an entry that cannot be read does not affect the others.
 
+use crate::text::is_invisible;
 use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 use std::fmt;
 
-/// The fields in which sources write an entry's own identifier, the most specific first.
-const IDENTIFIERS: [&str; 5] = ["id", "shortcode", "slug", "uuid", "key"];
-/// How many characters of an identifier are kept.
-const MOST_IDENTIFIER: usize = 80;
+/// The fields in which sources write an entry's own identifier, the most specific first. Records have the same
+/// one, so that an entry that cannot be read is known to be there.
+pub const BY_ID: [&str; 5] = ["id", "shortcode", "slug", "uuid", "key"];
+/// The same of organisations, which are known by their slugs.
+pub const BY_SLUG: [&str; 5] = ["slug", "id", "shortcode", "uuid", "key"];
+/// How many characters of an identifier and of a reason are kept.
+const MOST_IDENTIFIER: usize = 200;
+const MOST_REASON: usize = 400;
 
 /// An entry of a source that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +22,24 @@ pub struct Refused {
     /// The identifier of the entry, if that could be read.
     pub id: Option<String>,
     pub reason: String,
+}
+
+impl Refused {
+    /// Makes the entry. Its texts are shown in terminals, so they have no control characters.
+    pub fn new(entry: String, id: Option<&str>, reason: &str) -> Self {
+        let id = id.map(|id| printed(id.trim(), MOST_IDENTIFIER));
+        Self { entry: printed(&entry, MOST_IDENTIFIER), id, reason: shown(reason) }
+    }
+}
+
+fn printed(text: &str, most: usize) -> String {
+    let is_shown = |one: &char| !one.is_control() && !is_invisible(*one);
+    text.chars().filter(is_shown).take(most).collect()
+}
+
+/// Returns a reason as it may be printed: a source may have written a part of it.
+pub fn shown(reason: &str) -> String {
+    printed(reason, MOST_REASON)
 }
 
 impl fmt::Display for Refused {
@@ -29,11 +52,11 @@ impl fmt::Display for Refused {
     }
 }
 
-/// Parses each entry, and reads it. `read` returns `None` for an entry that is valid and not public.
+/// Parses each entry, and reads it. `names` are the fields with its identifier. `read` returns `None` for an entry that is valid and not public.
 /// `noun` is the name of an entry in errors. Only one entry is in memory as a parsed value at a time.
 pub fn each<T: DeserializeOwned, R>(
     entries: Vec<&RawValue>,
-    noun: &str,
+    (noun, names): (&str, &[&str]),
     read: impl Fn(T) -> Result<Option<R>, &'static str>,
 ) -> (Vec<R>, Vec<Refused>) {
     let parsed = entries.into_iter().map(|entry| {
@@ -41,7 +64,7 @@ pub fn each<T: DeserializeOwned, R>(
             Ok(value) => value,
             Err(error) => return (None, Err(error.to_string())),
         };
-        let id = identifier(&value);
+        let id = identifier(&value, names);
         let parsed = serde_json::from_value(value).map_err(|error| error.to_string());
         (id, parsed.and_then(|entry| read(entry).map_err(str::to_owned)))
     });
@@ -58,8 +81,7 @@ pub fn sorted<R>(
         match read {
             Ok(record) => found.extend(record),
             Err(reason) => {
-                let id = id.map(|id| id.trim().chars().take(MOST_IDENTIFIER).collect());
-                refused.push(Refused { entry: format!("{noun} {position}"), id, reason });
+                refused.push(Refused::new(format!("{noun} {position}"), id.as_deref(), &reason));
             }
         }
     }
@@ -83,8 +105,9 @@ pub fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>,
     Ok(number.filter(|number: &f64| number.is_finite()))
 }
 
-pub fn identifier(entry: &Value) -> Option<String> {
-    let mut values = IDENTIFIERS.iter().filter_map(|name| entry.get(*name));
+/// Returns the identifier of an entry, from the first of these fields that has one.
+pub fn identifier(entry: &Value, names: &[&str]) -> Option<String> {
+    let mut values = names.iter().filter_map(|name| entry.get(*name));
     values.find_map(|value| match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
@@ -103,10 +126,22 @@ mod tests {
             true => Ok(None),
             false => Ok(Some(text)),
         };
-        let (found, refused) = each(entries, "role", read);
+        let (found, refused) = each(entries, ("role", &BY_ID), read);
         assert_eq!(found, ["a"]);
         let told: Vec<_> = refused.iter().map(Refused::to_string).collect();
         assert!(told[0].starts_with("role 1 (7): invalid type"), "{told:?}");
         assert!(told[1].starts_with("role 2: invalid type"), "{told:?}");
+    }
+
+    #[test]
+    fn what_a_source_writes_does_not_reach_the_terminal_as_it_is() {
+        let entries: Vec<&RawValue> =
+            serde_json::from_str(r#"[{"id": "\u001b]0;x\u0007\u001b[2J\u202eA1", "title": 1}]"#)
+                .unwrap();
+        let (_, refused) = each(entries, ("role", &BY_ID), |text: String| Ok(Some(text)));
+        let told = refused[0].to_string();
+        assert!(!told.contains(char::is_control) && !told.contains('\u{202e}'), "{told:?}");
+        assert!(told.starts_with("role 0 (]0;x[2JA1): "), "{told:?}");
+        assert_eq!(shown("unknown variant `\u{1b}[2J`"), "unknown variant `[2J`");
     }
 }

@@ -36,7 +36,10 @@ const REPEATED: &str = "schema_org";
 /// Between the values of a list.
 const BETWEEN: &str = "; ";
 /// A text that begins with one of these is a formula to spreadsheets.
-const FORMULA: [char; 8] = ['=', '+', '-', '@', '\t', '\r', '＝', '＠'];
+const FORMULA: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'];
+/// Characters without a width, which may precede it.
+const INVISIBLE: [char; 7] =
+    ['\u{ad}', '\u{200b}', '\u{200c}', '\u{200d}', '\u{200e}', '\u{200f}', '\u{feff}'];
 
 /// Returns the records of a document, each in a line.
 pub fn ndjson(file: &str, bytes: &[u8]) -> serde_json::Result<Vec<u8>> {
@@ -122,7 +125,10 @@ fn cell(value: &Value) -> String {
 
 /// Returns a text that no spreadsheet takes for a formula: what begins like one is behind an apostrophe.
 fn harmless(text: String) -> String {
-    match text.trim_start_matches([' ', '\n', '\u{feff}']).starts_with(FORMULA) {
+    let precedes = |letter: char| letter.is_whitespace() || INVISIBLE.contains(&letter);
+    let text_begins =
+        text.trim_start_matches(|letter| precedes(letter) && !FORMULA.contains(&letter));
+    match text_begins.starts_with(FORMULA) {
         true => format!("'{text}"),
         false => text,
     }
@@ -169,14 +175,30 @@ mod tests {
 
     #[test]
     fn no_cell_is_a_formula_and_none_breaks_its_row() {
-        let texts =
-            ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "＝1", "a\",\"b", "a\nb"];
-        for text in texts {
+        let formulas = [
+            "=1+1",
+            "+1",
+            "-1",
+            "@SUM(A1)",
+            "\t=1",
+            "\r=1",
+            " =1",
+            "＝1",
+            "＠1",
+            "＋cmd|x",
+            "－1",
+            "\u{a0}=1",
+            "\u{3000}\n=1",
+            "\u{feff}=1",
+            "\u{200b}\u{a0}＋1",
+            "\u{b}@1",
+        ];
+        let texts = ["a\",\"b", "a\nb", "a=1", "\u{a0}a", "1-2"];
+        let all = formulas.map(|text| (text, format!("'{text}"))).into_iter();
+        for (text, expected) in all.chain(texts.map(|text| (text, text.to_owned()))) {
             let rows = table(&serde_json::json!({ "id": text, "list": [text] }).to_string());
             let mut reader = csv::Reader::from_reader(rows.as_bytes());
             let row = reader.records().next().unwrap().unwrap();
-            let is_formula = text.trim_start_matches(' ').starts_with(FORMULA);
-            let expected = if is_formula { format!("'{text}") } else { text.to_owned() };
             assert_eq!(row.iter().collect::<Vec<_>>(), [&expected, &expected], "{text:?}");
         }
     }

@@ -68,6 +68,8 @@ pub mod record;
 pub mod maturity;
 /// Identifiers and digests.
 pub mod identifier;
+/// Files that are on the disk before others refer to them.
+mod files;
 /// Instants.
 pub mod timestamp;
 
@@ -79,7 +81,7 @@ pub use fetch::Limits;
 pub use gather::Progress;
 pub use join::{Evidence, EvidenceKind, Knowledge, LeftOut};
 pub use objections::{Objection, ObjectionKind, Objections};
-pub use publish::NotPublished;
+pub use publish::{NotPublished, Objected};
 pub use record::Roads;
 pub use sources::Sources;
 pub use state::Quarantined;

@@ -2,15 +2,19 @@
 //! publications, because a snapshot never changes.
 
 use crate::{
-    descriptions::{FOLDER as PARTS, is_part},
-    parts::Documents,
-    record::FEEDS,
+    descriptions::FOLDER as PARTS,
+    document::INDEX,
+    files::{found, link, readable, sync_folder},
+    parts::etag,
+    record::{FEEDS, Roads},
     timestamp::{Timestamp, days},
 };
-use flate2::{Compression, write::GzEncoder};
+use flate2::{Compression, read::GzDecoder, write::GzEncoder};
+use serde::Deserialize;
 use std::{
+    collections::BTreeMap,
     fs::{self, File},
-    io::{self, ErrorKind, Write as _},
+    io::{self, BufReader, Read as _, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -34,11 +38,11 @@ fn is_day(name: &str) -> bool {
     name.len() == 10 && name.bytes().enumerate().all(matches)
 }
 
-/// Keeps the current publication as the snapshot of its day, if the next one is of a later day, and removes
-/// snapshots that are too old. `made` is when it was made.
+/// Keeps a publication as the snapshot of its day, if the next one is of a later day, and removes snapshots
+/// that are too old. `folder` is that of the feeds, and `made` is when the publication was made.
 pub(crate) fn keep(
     folder: &Path,
-    documents: impl FnOnce() -> io::Result<Documents>,
+    publication: &Path,
     made: Timestamp,
     now: Timestamp,
 ) -> io::Result<()> {
@@ -49,21 +53,25 @@ pub(crate) fn keep(
     }
     fs::create_dir_all(&all)?;
     let draft = tempfile::Builder::new().prefix(".draft-").tempdir_in(&all)?;
-    fs::create_dir(draft.path().join(PARTS))?;
-    for (name, bytes) in documents()? {
-        if is_part(&name) {
-            fs::write(draft.path().join(&name), bytes)?;
-            continue;
-        }
-        let file = File::create(draft.path().join(format!("{name}{PACKED}")))?;
-        let mut encoder = GzEncoder::new(file, Compression::default());
+    for file in documents() {
+        let Some(bytes) = found(fs::read(publication.join(file)))? else { continue };
+        let packed = File::create(draft.path().join(format!("{file}{PACKED}")))?;
+        let mut encoder = GzEncoder::new(packed, Compression::default());
         encoder.write_all(&bytes)?;
         encoder.finish()?.sync_all()?;
     }
-    readable(&draft.path().join(PARTS))?;
-    readable(draft.path())?;
+    let parts = draft.path().join(PARTS);
+    fs::create_dir(&parts)?;
+    for part in found(fs::read_dir(publication.join(PARTS)))?.into_iter().flatten() {
+        let part = part?;
+        link(&part.path(), &parts.join(part.file_name()))?;
+    }
+    for folder in [&parts, draft.path()] {
+        readable(folder)?;
+        sync_folder(folder)?;
+    }
     fs::rename(draft.keep(), snapshot)?;
-    File::open(&all)?.sync_all()?;
+    sync_folder(&all)?;
     let oldest = day(now.before(days(KEPT_DAYS)));
     for entry in fs::read_dir(&all)? {
         let entry = entry?;
@@ -75,73 +83,104 @@ pub(crate) fn keep(
     Ok(())
 }
 
-/// Removes all snapshots.
+/// Removes all snapshots. The empty folder stays, so that copies of it on other hosts become empty too.
 pub(crate) fn forget(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder.join(FOLDER)) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
+    let all = folder.join(FOLDER);
+    match found(fs::remove_dir_all(&all))? {
+        Some(()) => fs::create_dir(&all),
+        None => Ok(()),
     }
 }
 
-/// Lets everybody read a finished draft: the host that serves it may run as another user.
-pub(crate) fn readable(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::set_permissions(folder, fs::Permissions::from_mode(0o755))
+/// Returns the file names of the documents without their parts.
+fn documents() -> impl Iterator<Item = &'static str> {
+    FEEDS.iter().map(|feed| feed.file).chain([INDEX])
 }
 
 /// Returns the days of the snapshots in a folder of feeds, the newest first.
 pub fn list(folder: &Path) -> io::Result<Vec<String>> {
-    let entries = match fs::read_dir(folder.join(FOLDER)) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries?,
-    };
+    let entries = found(fs::read_dir(folder.join(FOLDER)))?;
     let mut days = Vec::new();
-    for entry in entries {
+    for entry in entries.into_iter().flatten() {
         days.extend(entry?.file_name().into_string().ok().filter(|name| is_day(name)));
     }
     days.sort_by(|one, other| other.cmp(one));
     Ok(days)
 }
 
-/// Returns a document of a snapshot, compressed with gzip; `None` if there is none. `file` is its name below
-/// `/map/data/`.
-pub fn packed(folder: &Path, day: &str, file: &str) -> io::Result<Option<Vec<u8>>> {
+/// Opens a document of a snapshot, which is compressed with gzip; `None` if there is none. `file` is its name
+/// below `/map/data/`.
+pub fn open(folder: &Path, day: &str, file: &str) -> io::Result<Option<File>> {
     let Some(place) = place(day, file) else { return Ok(None) };
-    match fs::read(folder.join(FOLDER).join(place)) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
+    found(File::open(folder.join(FOLDER).join(place)))
+}
+
+/// Returns the entity tags of the plain bytes of a snapshot's documents and parts, by their names below
+/// `/map/data/`; `None` if there is no snapshot of this day. They are those that its index lists.
+pub fn etags(folder: &Path, day: &str) -> io::Result<Option<BTreeMap<String, String>>> {
+    #[derive(Deserialize)]
+    struct Listed {
+        items: Vec<Tagged>,
     }
+    #[derive(Deserialize)]
+    struct Tagged {
+        path: String,
+        etag: String,
+        #[serde(default)]
+        parts: Vec<Tagged>,
+    }
+    let Some(file) = open(folder, day, INDEX)? else { return Ok(None) };
+    let mut index = Vec::new();
+    GzDecoder::new(BufReader::new(file)).read_to_end(&mut index)?;
+    let Listed { items } = serde_json::from_slice(&index)?;
+    let mut etags = BTreeMap::from([(INDEX.to_owned(), etag(&index))]);
+    let with_parts = items.into_iter().flat_map(|mut feed| {
+        let parts = std::mem::take(&mut feed.parts);
+        parts.into_iter().chain([feed])
+    });
+    for Tagged { path, etag, .. } in with_parts {
+        let name = path.strip_prefix(&Roads::path("")).unwrap_or(&path);
+        etags.insert(name.to_owned(), etag);
+    }
+    Ok(Some(etags))
 }
 
 /// Returns the path of a document of a snapshot; `None` for what is not a document's name.
 fn place(day: &str, file: &str) -> Option<PathBuf> {
-    let is_document = file == "agent-index.json" || FEEDS.iter().any(|feed| feed.file == file);
     let part = file.strip_prefix(PARTS).and_then(|name| name.strip_prefix('/'));
     let is_part = part.is_some_and(|name| {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
         name.strip_suffix(".json").is_some_and(|stem| stem.bytes().all(is_plain))
     });
-    let known = is_day(day) && (is_document || is_part);
+    let known = is_day(day) && (is_part || documents().any(|known| known == file));
     known.then(|| Path::new(day).join(format!("{file}{PACKED}")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::descriptions::unpack;
+    use serde_json::json;
+    use std::os::unix::fs::MetadataExt as _;
     use tempfile::tempdir;
+
+    const PART: &str = "parts/roles-01.json";
 
     fn at(text: &str) -> Timestamp {
         text.parse().unwrap()
     }
 
+    /// Returns the folder of a publication.
+    fn publication(folder: &Path, made: &str) -> PathBuf {
+        let publication = folder.join("versions").join(made);
+        fs::create_dir_all(publication.join(PARTS)).unwrap();
+        fs::write(publication.join("sf-people.json"), made).unwrap();
+        fs::write(publication.join("state.json"), "secret").unwrap();
+        fs::write(publication.join(format!("{PART}{PACKED}")), made).unwrap();
+        publication
+    }
+
     fn kept(folder: &Path, made: &str, now: &str) {
-        let documents = || {
-            let part = ("parts/roles-01.json.gz".to_owned(), made.as_bytes().to_vec());
-            Ok([("sf-people.json".to_owned(), made.as_bytes().to_vec()), part].into())
-        };
-        keep(folder, documents, at(made), at(now)).unwrap();
+        keep(folder, &publication(folder, made), at(made), at(now)).unwrap();
     }
 
     #[test]
@@ -153,12 +192,46 @@ mod tests {
         kept(folder, "2026-11-01T23:00:00Z", "2026-11-02T00:00:00Z");
         kept(folder, "2026-11-02T10:00:00Z", "2026-11-04T00:00:00Z");
         assert_eq!(list(folder).unwrap(), ["2026-11-02", "2026-11-01"]);
-        let people = packed(folder, "2026-11-01", "sf-people.json").unwrap().unwrap();
-        assert_eq!(unpack(&people).unwrap(), b"2026-11-01T23:00:00Z");
-        assert!(packed(folder, "2026-11-01", "parts/roles-01.json").unwrap().is_some());
-        assert_eq!(packed(folder, "2026-11-01", "sf-events.json").unwrap(), None);
+        let opened = |file: &str| open(folder, "2026-11-01", file).unwrap();
+        let mut people = String::new();
+        let packed = opened("sf-people.json").unwrap();
+        GzDecoder::new(packed).read_to_string(&mut people).unwrap();
+        assert_eq!(people, "2026-11-01T23:00:00Z");
+        assert!(opened(PART).is_some());
+        assert!(opened("sf-events.json").is_none());
         kept(folder, "2026-11-15T10:00:00Z", "2026-11-16T00:00:00Z");
         assert_eq!(list(folder).unwrap(), ["2026-11-15", "2026-11-02"]);
+    }
+
+    #[test]
+    fn a_snapshot_has_the_parts_that_the_publication_has_on_the_disk() {
+        let folder = tempdir().unwrap();
+        let folder = folder.path();
+        let made = "2026-11-01T08:00:00Z";
+        kept(folder, made, "2026-11-02T09:00:00Z");
+        let published = folder.join("versions").join(made).join(format!("{PART}{PACKED}"));
+        let part = open(folder, "2026-11-01", PART).unwrap().unwrap();
+        assert_eq!(part.metadata().unwrap().ino(), fs::metadata(published).unwrap().ino());
+        let files = fs::read_dir(folder.join(FOLDER).join("2026-11-01")).unwrap();
+        assert_eq!(files.count(), 2, "the people and the folder of parts");
+    }
+
+    #[test]
+    fn the_entity_tags_of_a_snapshot_are_those_of_its_index() {
+        let folder = tempdir().unwrap();
+        let folder = folder.path();
+        let publication = publication(folder, "2026-11-01T08:00:00Z");
+        let part = json!({ "path": format!("/map/data/{PART}"), "etag": "\"p\"" });
+        let index = json!({ "items": [{ "path": "/map/data/sf-job-roles.json", "etag": "\"r\"", "parts": [part] }] });
+        fs::write(publication.join(INDEX), index.to_string()).unwrap();
+        keep(folder, &publication, at("2026-11-01T08:00:00Z"), at("2026-11-02T00:00:00Z")).unwrap();
+        let etags = etags(folder, "2026-11-01").unwrap().unwrap();
+        let own = etag(index.to_string().as_bytes());
+        let expected = [(INDEX, &*own), (PART, "\"p\""), ("sf-job-roles.json", "\"r\"")];
+        assert_eq!(etags, expected.map(|(name, tag)| (name.to_owned(), tag.to_owned())).into());
+        for day in ["2026-11-02", "../versions"] {
+            assert_eq!(super::etags(folder, day).unwrap(), None, "{day}");
+        }
     }
 
     #[test]

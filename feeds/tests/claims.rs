@@ -1,11 +1,15 @@
-//! Claims in labelled items. `main` was read when the tables were written; the other sets were not, and only
-//! their totals are printed. If `SHOW` is set, the items of `main` that are read wrongly are printed.
+//! Claims in labelled items. All sets were read when the tables were written and the second opinion was
+//! trained, except `held_out` and `wire`, of which only the totals are printed. If `SHOW` is set, the items of
+//! `main` that are read wrongly are printed.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
+mod labelled;
+
+use labelled::{Set, Signal};
 use portolan_feeds::{
-    claims::{Companies, Company, Modality, Predicate, Reading, head, read},
+    claims::{Companies, Modality, Predicate, Reading, read},
     record::SourceType,
-    text::{description, line},
+    text::line,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -35,67 +39,10 @@ fn share(part: usize, whole: usize) -> f64 {
     if whole == 0 { 1.0 } else { number(part) / number(whole) }
 }
 
-struct Set {
-    slugs: Vec<String>,
-    companies: Companies,
-    items: Vec<Value>,
-}
-
-fn set(name: &str) -> Set {
-    let folder = format!("{}/../tests/corpora/signals/{name}", env!("CARGO_MANIFEST_DIR"));
-    let listed: Vec<Value> =
-        serde_json::from_str(&std::fs::read_to_string(format!("{folder}/companies.json")).unwrap())
-            .unwrap();
-    let text = |value: &Value| value.as_str().map(str::to_owned);
-    let company = |listed: &Value| Company {
-        names: (text(&listed["name"]).into_iter())
-            .chain(listed["aliases"].as_array().into_iter().flatten().filter_map(text))
-            .collect(),
-        domain: text(&listed["domain"]),
-        cik: text(&listed["cik"]),
-        invests: listed["kind"] != "startup",
-    };
-    let items = std::fs::read_to_string(format!("{folder}/items.jsonl")).unwrap();
-    Set {
-        slugs: listed.iter().filter_map(|listed| text(&listed["slug"])).collect(),
-        companies: Companies::new(listed.iter().map(company).collect()),
-        items: items.lines().map(|line| serde_json::from_str(line).unwrap()).collect(),
-    }
-}
-
-/// Returns the signal of an item: kind, slug and status.
-fn found(item: &Value, set: &Set) -> Option<(String, String, String)> {
-    let text = |name: &str| item[name].as_str().unwrap_or_default();
-    let kind = match text("source") {
-        "news" => SourceType::Press,
-        "filing" => SourceType::Filing,
-        "social_post" => SourceType::Social,
-        "job_board" => SourceType::AtsBoard,
-        _ => SourceType::CompanySite,
-    };
-    let body = description(text("text"), 2_000).text;
-    // A post often has no title.
-    let title = if text("title").is_empty() { line(&body, 120) } else { line(text("title"), 300) };
-    let feed = item["feed_company"].as_str();
-    let own = feed.and_then(|slug| set.slugs.iter().position(|known| known == slug));
-    let filed = head(text("title"));
-    let read = read(
-        &Reading {
-            title: &title,
-            text: &body,
-            kind,
-            own,
-            is_insider: false,
-            url: item["url"].as_str(),
-            form: filed.as_ref().map(|head| head.form.as_str()),
-            cik: filed.as_ref().map(|head| head.cik.as_str()),
-            sold: None,
-            is_fund: false,
-            year: text("published_at")[..4].parse().unwrap(),
-        },
-        &set.companies,
-    );
-    let claim = read.signal()?;
+/// Returns the signal that is read in an item.
+fn found(item: &Value, set: &Set) -> Option<Signal> {
+    let claims = labelled::with(item, set, |reading| read(reading, &set.companies));
+    let claim = claims.signal()?;
     let kind = if claim.predicate == Predicate::RaisedFunding { "funding" } else { "hiring" };
     let status = if claim.modality == Modality::Announced { "source_backed" } else { "lead" };
     Some((kind.to_owned(), set.slugs[claim.company?].clone(), status.to_owned()))
@@ -104,10 +51,7 @@ fn found(item: &Value, set: &Set) -> Option<(String, String, String)> {
 fn scores(set: &Set, group: impl Fn(&Value) -> String, show: bool) -> BTreeMap<String, Score> {
     let mut scores: BTreeMap<String, Score> = BTreeMap::new();
     for item in &set.items {
-        let wanted = item["signal"].as_object().map(|signal| {
-            let text = |name: &str| signal[name].as_str().unwrap().to_owned();
-            (text("kind"), text("slug"), text("status"))
-        });
+        let wanted = labelled::wanted(item);
         let given = found(item, set);
         let is_sure = given.as_ref().is_some_and(|(.., status)| status == "source_backed");
         if show && given != wanted {
@@ -142,53 +86,44 @@ fn print(name: &str, scores: &BTreeMap<String, Score>) {
 
 #[test]
 fn main_is_read_in_all_languages() {
-    let set = set("main");
+    let set = labelled::set(&labelled::folder("main"));
     let show = std::env::var_os("SHOW").is_some();
     let scores = scores(&set, |item| item["language"].as_str().unwrap().to_owned(), show);
     print("main", &scores);
     let all = &scores["all"];
-    assert!(all.precision() >= 0.97 && all.recall() >= 0.95 && all.too_sure <= 2);
+    assert!(all.precision() >= 0.97 && all.recall() >= 0.95 && all.too_sure == 0);
 }
 
 #[test]
 fn sets_of_other_authors_are_read() {
-    // The aim is a precision of 0.95 and a recall of 0.85; see decision 058.
-    for (name, precision, recall) in
-        [("held_out", 0.7, 0.7), ("second", 0.7, 0.45), ("third", 0.7, 0.45)]
-    {
-        let scores = scores(&set(name), |_| "all".to_owned(), false);
+    // The aim for items that nobody has read is a precision of 0.95 and a recall of 0.85; see decision 058.
+    for (name, precision, recall, too_sure) in [
+        ("held_out", 0.8, 0.75, 9),
+        ("wire", 0.8, 0.75, 9),
+        ("second", 0.95, 0.9, 1),
+        ("third", 0.95, 0.9, 1),
+        ("fourth", 0.97, 0.93, 1),
+        ("fifth", 0.97, 0.93, 1),
+        ("sixth", 0.97, 0.93, 1),
+    ] {
+        let scores = scores(&labelled::set(&labelled::folder(name)), |_| "all".to_owned(), false);
         print(name, &scores);
         let all = &scores["all"];
-        assert!(all.precision() >= precision && all.recall() >= recall, "{name}");
+        let good = all.precision() >= precision && all.recall() >= recall;
+        assert!(good && all.too_sure <= too_sure, "{name}");
     }
 }
 
 #[test]
 fn further_headlines_are_read() {
-    let set = set("main");
-    let (mut wrong, mut count) = (Vec::new(), 0);
-    for line in include_str!("headlines.tsv").lines().filter(|line| !line.starts_with('#')) {
-        let parts: Vec<&str> = line.split('\t').collect();
-        let [wanted, source, title] = parts[..3] else { panic!("{line}") };
-        let text = parts.get(3).copied().unwrap_or_default();
-        let (source, own) =
-            source.split_once('@').map_or((source, None), |(source, own)| (source, Some(own)));
-        let item = serde_json::json!({
-            "source": source, "feed_company": own, "title": title, "text": text,
-            "url": "https://press.example/1", "published_at": "2026-05-04T09:00:00Z",
-        });
-        let given = found(&item, &set).map_or("-".to_owned(), |(kind, slug, status)| {
-            format!("{kind}:{slug}{}", if status == "lead" { "?" } else { "" })
-        });
-        count += 1;
-        if given != wanted {
-            wrong.push(format!("{given} instead of {wanted}: {title} | {text}"));
-        }
+    let set = labelled::set(&labelled::folder("main"));
+    let headlines = labelled::headlines();
+    let differs = |item: &&Value| found(item, &set) != labelled::wanted(item);
+    let wrong: Vec<&Value> = headlines.iter().filter(differs).collect();
+    for item in &wrong {
+        println!("HEADLINE {:?} {}", found(item, &set), item);
     }
-    for line in &wrong {
-        println!("HEADLINE {line}");
-    }
-    println!("headlines: {} of {count} wrong", wrong.len());
+    println!("headlines: {} of {} wrong", wrong.len(), headlines.len());
     assert!(wrong.len() <= 8);
 }
 
@@ -259,7 +194,7 @@ fn time(text: &str, companies: &Companies) -> std::time::Duration {
 
 #[test]
 fn hostile_texts_neither_panic_nor_take_more_than_linear_time() {
-    let companies = set("main").companies;
+    let companies = labelled::set(&labelled::folder("main")).companies;
     for seed in 0..2_000 {
         let _time = time(&hostile(seed, 300), &companies);
     }

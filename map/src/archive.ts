@@ -34,10 +34,15 @@ export class Archive {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, (text: string | undefined) => void>();
   #asked = 0;
+  #failed = false;
 
   constructor(script: string, listener: Listener) {
     this.#worker = new Worker(script, { type: "module" });
-    this.#worker.addEventListener("error", () => listener.failed());
+    this.#worker.addEventListener("error", () => {
+      this.#failed = true;
+      for (const number of this.#waiting.keys()) this.#described(number, undefined);
+      listener.failed();
+    });
     this.#worker.addEventListener("message", ({ data }: MessageEvent<Answer>) => {
       if (data.type === "details") listener.details(data.target, data.details);
       else if (data.type === "texts") listener.texts(data.texts);
@@ -54,6 +59,7 @@ export class Archive {
 
   /** The whole description of a role, if it can be read. */
   describe(role: string): Promise<string | undefined> {
+    if (this.#failed) return Promise.resolve(undefined);
     this.#asked += 1;
     const number = this.#asked;
     this.#ask({ type: "describe", role, number });

@@ -2,7 +2,7 @@
 
 import * as leaflet from "leaflet";
 import type * as basemap from "./basemap.ts";
-import { ALONE_FROM_ZOOM, type Crowd, Crowds, joined, type One, spread } from "./crowds.ts";
+import { ALONE_FROM_ZOOM, apart, type Crowd, Crowds, joined, type One, spread } from "./crowds.ts";
 import { element } from "./element.ts";
 import { drawBase, outline } from "./base.ts";
 import { drawNames, makeRoom, type Name, neighbourhoods } from "./names.ts";
@@ -10,6 +10,7 @@ import type { Feature, Meta } from "./records.ts";
 import { drawScale } from "./scale.ts";
 import { pause } from "./stream.ts";
 import { ring, symbol } from "./symbols.ts";
+import { grouped } from "./words.ts";
 
 const FARTHEST = 10;
 /** Nearer than this there is nothing to see without streets. */
@@ -20,6 +21,8 @@ const CLOSE = 15;
 const MARGIN = 40;
 /** The height of the note on invented organisations. */
 const BANNER = 36;
+/** How far those at one place can be from each other, in degrees. */
+const AT_PLACE = 0.0001;
 /** More names than this are not laid out. */
 const MOST_LABELS = 150;
 
@@ -171,7 +174,7 @@ export class Chart {
     const found = this.#crowds.within(box(this.#map.getBounds().pad(0.2)), zoom);
     const street = zoom >= ALONE_FROM_ZOOM;
     const pixels = ([lng, lat]: [number, number]) => this.#map.latLngToContainerPoint([lat, lng]);
-    const { ones, crowds } = street ? found : joined(found, zoom, pixels);
+    const { ones, crowds } = street ? apart(found) : joined(found, zoom, pixels);
     const moved = spread(ones);
     const labelled: HTMLElement[] = [];
     for (const one of ones) {
@@ -209,10 +212,19 @@ export class Chart {
     const icon = leaflet.divIcon({ className: "crowd", html, iconSize });
     const marker = leaflet.marker([lat, lng], { icon, keyboard: false });
     marker.on("click", () => {
+      // Those that cannot be drawn apart are in the list.
+      if (apartAt === Infinity) {
+        this.#listener.moved([lng - AT_PLACE, lat - AT_PLACE, lng + AT_PLACE, lat + AT_PLACE]);
+        return;
+      }
       const zoom = Math.min(apartAt, NEAREST);
       this.#moved = true;
       this.#map.setView([lat, lng], zoom, { animate: !this.#calm });
     });
+    if (apartAt === Infinity) {
+      const told = `${grouped(number)} at this place: list them`;
+      marker.bindTooltip(told, { direction: "top", offset: [0, -size / 2], className: "name" });
+    }
     marker.addTo(this.#markers);
   }
 

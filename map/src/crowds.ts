@@ -9,7 +9,7 @@ export interface One {
 }
 
 export interface Crowd {
-  /** The zoom at which it falls apart. */
+  /** The zoom at which it falls apart; infinite if it never does. */
   apartAt: number;
   number: number;
   kinds: Map<string, number>;
@@ -21,6 +21,8 @@ type Kinds = { kinds: Map<string, number> };
 
 /** From here on each organisation is drawn by itself. */
 export const ALONE_FROM_ZOOM = 16;
+/** More than this at one place stay a crowd, however near the map is. */
+export const MOST_AT_PLACE = 100;
 /** How far apart they then are, in pixels. */
 const APART = 26;
 /** The golden angle: a spiral of it fills a disc evenly. */
@@ -155,15 +157,43 @@ function ordered(kinds: Map<string, number>): Map<string, number> {
   return new Map([...kinds].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** Pixels by which those of one place are moved away from it, in a spiral. */
-export function spread(ones: One[]): Map<One, [number, number]> {
+/** The places of these, each with its own, to some ten metres. */
+function byPlace(ones: One[]): Map<string, One[]> {
   const places = new Map<string, One[]>();
   for (const one of ones) {
     const place = one.at.map((degrees) => degrees.toFixed(4)).join();
-    places.set(place, [...(places.get(place) ?? []), one]);
+    const here = places.get(place);
+    if (here) here.push(one);
+    else places.set(place, [one]);
   }
+  return places;
+}
+
+/** From close by: each by itself, but for places at which there are too many to draw. */
+export function apart({ ones, crowds }: Marks): Marks {
+  const alone: One[] = [];
+  const many: Crowd[] = [...crowds];
+  for (const here of byPlace(ones).values()) {
+    const [first] = here;
+    if (first === undefined || here.length <= MOST_AT_PLACE) {
+      alone.push(...here);
+      continue;
+    }
+    const kinds = new Map<string, number>();
+    for (const { feature } of here) {
+      const { kind } = feature.properties;
+      kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+    }
+    const { at } = first;
+    many.push({ apartAt: Infinity, number: here.length, kinds: ordered(kinds), at });
+  }
+  return { ones: alone, crowds: many };
+}
+
+/** Pixels by which those of one place are moved away from it, in a spiral. */
+export function spread(ones: One[]): Map<One, [number, number]> {
   const moved = new Map<One, [number, number]>();
-  for (const here of places.values()) {
+  for (const here of byPlace(ones).values()) {
     here.forEach((one, position) => {
       const away = here.length > 1 ? APART * Math.sqrt(position) : 0;
       moved.set(one, [away * Math.cos(position * TURN), away * Math.sin(position * TURN)]);

@@ -42,9 +42,11 @@ export function outside(url: string, text: string, about?: string): HTMLElement 
   return element("a", { class: "outside", ...attributes }, text, hidden);
 }
 
-/** A link to the page about one record. */
+/** A link to the page about one record. No site may show that page within its own, so a map there opens it apart. */
 export function pageOf(folder: "companies" | "roles" | "people", id: string, text: string): Element {
-  return element("a", { href: `${folder}/${encodeURIComponent(id)}` }, text);
+  const embedded = document.body.classList.contains("embed");
+  const apart = embedded ? { target: "_blank", rel: "noopener" } : {};
+  return element("a", { href: `${folder}/${encodeURIComponent(id)}`, ...apart }, text);
 }
 
 export function webAddress(text: string): string | undefined {

@@ -12,8 +12,8 @@ const FIELDS = [
 ] as const; // prettier-ignore
 /** As many characters are shown of a description that the roles carry themselves. */
 const SUMMARY = 300;
-/** A part of the roles' descriptions, by its file name alone. */
-const PART = /\/parts\/([a-z0-9-]{1,80}\.json)$/;
+/** A part of the roles' descriptions, by its file name alone; the role's id follows. */
+const PART = /\/parts\/([a-z0-9-]{1,80}\.json)(?:#|$)/;
 
 type Documents = { [Name in keyof Details]-?: Map<string, NonNullable<Details[Name]>> };
 
@@ -122,14 +122,33 @@ async function describe(role: string, number: number): Promise<void> {
   let text = descriptions.get(role);
   const part = parts.get(role);
   if (text === undefined && part !== undefined) {
-    try {
-      await readRecords(await ask(`parts/${part}`), "items", (item) => {
-        const { id, description_text } = item as { id: string; description_text: string };
-        if (id === role) text = description_text;
-      });
-    } catch {
-      // The page says that it could not be loaded.
-    }
+    text = (await inPart(role, part)) ?? (await ofRole(role));
   }
   answer(text === undefined ? { type: "description", number } : { type: "description", number, text });
+}
+
+async function inPart(role: string, part: string): Promise<string | undefined> {
+  let text: string | undefined;
+  try {
+    await readRecords(await ask(`parts/${part}`), "items", (item) => {
+      const { id, description_text } = item as { id: string; description_text: string };
+      if (id === role) text = description_text;
+    });
+  } catch {
+    // The role itself may still have it.
+  }
+  return text;
+}
+
+/** What the role itself says; later publications can have other parts than the one that was read. */
+async function ofRole(role: string): Promise<string | undefined> {
+  try {
+    const address = new URL(`../roles/${encodeURIComponent(role)}.json`, base);
+    const response = await fetch(address, { credentials: "omit" });
+    const { description_text: text } = (await response.json()) as { description_text?: string };
+    return response.ok ? text : undefined;
+  } catch {
+    // The page says that it could not be loaded.
+    return undefined;
+  }
 }

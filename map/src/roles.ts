@@ -4,7 +4,7 @@ import { standingBadge } from "./badge.ts";
 import { type Child, element, outside, pageOf } from "./element.ts";
 import { type Offers, offersFrom } from "./offers.ts";
 import type { Role } from "./records.ts";
-import { date, maturity, money, term } from "./words.ts";
+import { date, exactMoney, maturity, per, term } from "./words.ts";
 
 /** Fetches the whole description of a role. */
 export type Describe = (role: string) => Promise<string | undefined>;
@@ -36,24 +36,28 @@ export function roleEntry(role: Role, offers: Offers, describe: Describe): HTMLL
   );
 }
 
-/** The beginning of the description, and the whole once somebody opens it. */
+/** The beginning of the description, and the whole once somebody opens it; if it did not come, again each time. */
 function described({ id, summary }: Role, describe: Describe): HTMLElement {
   const text = element("p", { class: "told" }, summary);
   const told = element("p", { class: "quiet", role: "status" });
   const details = element("details", {}, element("summary", {}, "Description"), text, told);
+  let state: "missing" | "asked" | "there" = "missing";
   const show = async () => {
+    if (!details.open || state !== "missing") return;
+    state = "asked";
+    told.textContent = "";
     const whole = await describe(id);
+    state = whole === undefined ? "missing" : "there";
     if (whole === undefined) told.textContent = MISSING;
     else text.textContent = whole;
   };
-  details.addEventListener("toggle", () => void show(), { once: true });
+  details.addEventListener("toggle", () => void show());
   return details;
 }
 
 function salary({ base_salary: pay }: Role): Child {
   if (!pay) return undefined;
   const sums = [pay.min, pay.max].filter((sum) => sum !== undefined);
-  const range = [...new Set(sums.map((sum) => money(sum, pay.currency)))].join(" – ");
-  const unit = pay.unit === "ONCE" ? "once" : `a ${pay.unit.toLowerCase()}`;
-  return range !== "" && element("p", {}, `${range} ${unit}, as the employer says`);
+  const range = [...new Set(sums.map((sum) => exactMoney(sum, pay.currency)))].join(" – ");
+  return range !== "" && element("p", {}, `${range} ${per(pay.unit)}, as the employer says`);
 }

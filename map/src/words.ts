@@ -92,13 +92,32 @@ export function date(instant: string): string {
   return Number.isNaN(time.getTime()) ? "" : dates.format(time);
 }
 
+/** An amount in few letters: "$1.5M". */
 export function money(amount: number, currency: string): string {
-  const about = { notation: "compact", maximumFractionDigits: 1 } as const;
+  return formatted(amount, currency, { notation: "compact", maximumFractionDigits: 1 });
+}
+
+/** An amount as somebody else said it, to the cent. */
+export function exactMoney(amount: number, currency: string): string {
+  const digits = Number.isInteger(amount) ? 0 : 2;
+  return formatted(amount, currency, {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+}
+
+function formatted(amount: number, currency: string, how: Intl.NumberFormatOptions): string {
   try {
-    return new Intl.NumberFormat("en", { style: "currency", currency, ...about }).format(amount);
+    return new Intl.NumberFormat("en", { style: "currency", currency, ...how }).format(amount);
   } catch {
-    return `${new Intl.NumberFormat("en", about).format(amount)} ${currency}`;
+    return `${new Intl.NumberFormat("en", how).format(amount)} ${currency}`;
   }
+}
+
+/** For what pay is: "an hour", "a year", "once". */
+export function per(unit: string): string {
+  if (unit === "ONCE") return "once";
+  return unit === "HOUR" ? "an hour" : `a ${unit.toLowerCase()}`;
 }
 
 export function count(number: number, one: string, many: string): string {

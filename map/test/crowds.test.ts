@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ALONE_FROM_ZOOM, Crowds, diameter, joined, spread } from "../src/crowds.ts";
+import {
+  ALONE_FROM_ZOOM,
+  apart,
+  Crowds,
+  diameter,
+  joined,
+  MOST_AT_PLACE,
+  spread,
+} from "../src/crowds.ts";
 import { feature } from "./records.ts";
 
 const CITY: [number, number, number, number] = [-123, 37, -122, 38];
@@ -32,6 +40,23 @@ test("from close by each is drawn, and none hides another", () => {
       assert(Math.hypot(x - otherX, y - otherY) > 22);
     }
   }
+});
+
+test("too many at one place stay a crowd from close by, and the others are drawn", () => {
+  const made = (number: number) =>
+    Array.from({ length: number }, (_, n) => feature(`t${n}`, `Number ${n}`, "startup", []));
+  const elsewhere = feature("else", "Elsewhere", "fund", []);
+  elsewhere.geometry.coordinates = [-122.5, 37.71];
+  const close = (number: number) =>
+    apart(new Crowds([...made(number), elsewhere]).within(CITY, ALONE_FROM_ZOOM));
+  const few = close(MOST_AT_PLACE);
+  assert.deepEqual([few.ones.length, few.crowds.length], [MOST_AT_PLACE + 1, 0]);
+  const { ones, crowds } = close(3000);
+  assert.deepEqual(ones.map(({ feature }) => feature.id), ["else"]);
+  assert.deepEqual(
+    crowds.map(({ apartAt, number, kinds }) => [apartAt, number, [...kinds]]),
+    [[Infinity, 3000, [["startup", 3000]]]],
+  );
 });
 
 test("no ring lies on another or on a single mark, and nobody is lost", () => {

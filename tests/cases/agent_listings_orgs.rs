@@ -130,3 +130,19 @@ async fn nothing_is_listed_for_an_organisation_that_is_archived() {
     }
     bob.call_on("resume", &all[11].1).await.assert_refused(403, "not_permitted");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_recruiters_own_settings_leave_the_organisations_listings_as_they_are() {
+    let host = host().await;
+    let (ada, bob, eve) =
+        (Lister::new(&host).await, Lister::new(&host).await, Lister::new(&host).await);
+    let org_id = create_org(&ada).await;
+    add_member(&ada, &org_id, &bob, "recruiter").await;
+    let of_org = bob.create_listing(json!({ "as_org": org_id })).await;
+    let own = bob.create_listing(json!({})).await;
+    let pause = json!({ "action": "set_preferences", "contact_policy": "paused" });
+    bob.agent().result("owners", pause).await;
+    host.wait_until_settled().await;
+    let found = eve.search(json!({ "category": "home.let" })).await;
+    assert!(found.contains(&of_org) && !found.contains(&own), "{found:?}");
+}

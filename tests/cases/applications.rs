@@ -263,3 +263,25 @@ async fn a_closed_conversation_of_an_invitation_is_replaced() {
     });
     ada.agent.result("conversations", write).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_offer_is_taken_back_and_a_deactivation_ends_what_was_sent() {
+    let (company, host, role) = start().await;
+    let ((ada, _), (ben, _)) = (person(&host, ADA).await, person(&host, BEN).await);
+    let (cleo, _) = person(&host, CLEO).await;
+    speak_for(&company, &[&ben.agent]).await;
+    let offered = ada.agent.result(APPLICATIONS, apply(&role)).await;
+    ben.agent.result(APPLICATIONS, step("decide", &offered, json!({ "decision": "offer" }))).await;
+    let back = step("decide", &offered, json!({ "decision": "reject", "reason_code": "filled" }));
+    assert_eq!(ben.agent.result(APPLICATIONS, back).await["state"], "rejected");
+    let accept = step("answer", &offered, json!({ "answer": "accept" }));
+    ada.agent.call(APPLICATIONS, accept).await.assert_refused(409, "invalid_transition");
+
+    let sent = cleo.agent.result(APPLICATIONS, apply(&role)).await;
+    cleo.agent.result("owners", json!({ "action": "deactivate" })).await;
+    host.wait_until_settled().await;
+    let cancelled = events(&ben, "cancelled").await;
+    assert_eq!(cancelled.len(), 1, "{cancelled:#?}");
+    assert_eq!(cancelled[0]["data"]["application_id"], sent["application_id"]);
+    assert_eq!(state(&ben.agent, &sent).await, "cancelled");
+}

@@ -319,12 +319,8 @@ async fn contact_data_is_allowed_in_messages_after_its_exchange() {
     let post = json!({ "thread_id": thread_id, "owner_id": bo.id, "text": "ada@example.com" });
     operate(&host, "post", post.clone()).await.assert_refused(422, "contact_in_text");
 
-    let event = json!({
-        "id": "evt_1", "event_type": "pairing.contact_exchanged", "subject": "pairings/pair_1",
-        "data": { "v": 1, "thread_id": thread_id },
-    });
     for _ in 0..2 {
-        operate_ok(&host, "on_contact_exchanged", event.clone()).await;
+        operate_ok(&host, "allow_contact_data", json!({ "thread_id": thread_id })).await;
     }
     let sent = ada.call_thread_ok("send", number).await;
     assert_eq!(bo.message(&sent).await["text"], "Call me: +1 415 555 0123");

@@ -224,11 +224,7 @@ async fn people_who_accept_no_messages_are_not_invited() {
     ada.call_thread_ok("invite", member_input(&thread_id, &dee)).await;
 
     // Contact data is refused in messages while a member has not exchanged theirs.
-    let event = json!({
-        "id": "evt_1", "event_type": "pairing.contact_exchanged", "subject": "pairings/pair_1",
-        "data": { "thread_id": thread_id },
-    });
-    operate_ok(&host, "on_contact_exchanged", event).await;
+    operate_ok(&host, "allow_contact_data", json!({ "thread_id": thread_id })).await;
     call_consent(&bo, &thread_id, &dee, true).await;
     bo.send_message(&thread_id, "ada@example.com").await;
     let joined = dee.call_thread_ok("accept", json!({ "thread_id": thread_id })).await;

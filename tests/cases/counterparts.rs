@@ -73,6 +73,22 @@ async fn a_suspension_and_an_erasure_are_told_without_their_reason() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_erasure_ends_what_others_wait_for_and_keeps_what_they_wrote() {
+    let host = host().await;
+    let (seeker, landlord, pairing) = connected_pair(&host).await;
+    let waiting = Party::seeker(&host).await;
+    let proposal = waiting.propose(&landlord).await;
+    let text = waiting.get(&proposal).await["messages"][0]["text"].clone();
+    assert_eq!(erase(&host, landlord.id()).await.status, 200);
+    seeker.wait_for_state(&pairing, "cancelled").await;
+    waiting.wait_for_state(&proposal, "expired").await;
+    assert_eq!(waiting.funds().await, (20, 0));
+    assert_eq!(waiting.get(&proposal).await["messages"][0]["text"], text);
+    let events = seeker.wait_for_events(3).await;
+    assert_eq!(of_type(&events, "pairing.cancelled").len(), 1, "{events:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_proposer_is_told_of_a_material_change_and_withdraws_without_a_cost() {
     let host = host().await;
     let (seeker, landlord) = (Party::seeker(&host).await, Party::landlord(&host).await);

@@ -6,6 +6,7 @@ use crate::harness::{
 };
 use portolan_feeds::{
     changes::Follower,
+    descriptions::unpack,
     document::{Documents, INDEX, etag},
     publish::documents,
     record::FEEDS,
@@ -164,6 +165,89 @@ async fn changes_are_served_as_lines_and_as_events_that_resume() {
     assert!(text.contains("Chief of Nothing") && !text.contains("Everything"), "{text}");
 }
 
+/// Opens a stream of changes.
+async fn stream(host: &Host, query: &str) -> reqwest::Response {
+    let request = host.client.get(format!("{}{CHANGES}{query}", host.url));
+    request.header("accept", "text/event-stream").send().await.unwrap()
+}
+
+/// Reads a stream until it has this text, and returns what was read.
+async fn read_until(stream: &mut reqwest::Response, wanted: &str) -> String {
+    let mut text = String::new();
+    while !text.contains(wanted) {
+        let Ok(chunk) = tokio::time::timeout(PATIENCE, stream.chunk()).await else {
+            panic!("the stream has only {text}");
+        };
+        text.push_str(std::str::from_utf8(&chunk.unwrap().unwrap()).unwrap());
+    }
+    text
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_without_changes_says_where_it_is() {
+    let host = host().await;
+    // A browser keeps the id of an event without data, and sends it when it reconnects.
+    let mut all = stream(&host, "").await;
+    let mut roles = stream(&host, "?feed=roles").await;
+    let begin = format!("id: {}\n\n", cursor(&host).await);
+    for stream in [&mut all, &mut roles] {
+        assert_eq!(read_until(stream, &begin).await.replace(": alive\n\n", ""), begin);
+    }
+    publish_title(&host, "Chief of Everything", 2).await;
+    let end = format!("id: {}\n", cursor(&host).await);
+    assert!(read_until(&mut all, &end).await.contains("Chief of Everything"));
+    let read = read_until(&mut roles, &end).await;
+    assert!(!read.contains("data:"), "{read}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_address_cannot_take_all_streams() {
+    let configuration = "trusted_proxies = [\"127.0.0.0/8\"]\n";
+    let host = Host::start(Host::serving(configuration)).await;
+    publish(&folder(&host), &titled("Founder"), 1);
+    wait(&host, async || host.fetch(INDEX_PATH, &[]).await.status == 200).await;
+    let open = async |address: &str| {
+        let request = host.client.get(format!("{}{CHANGES}", host.url));
+        let request = request.header("accept", "text/event-stream");
+        request.header("x-forwarded-for", address).send().await.unwrap()
+    };
+    let mut streams = Vec::new();
+    for number in 0..8 {
+        // The addresses of one client.
+        let stream = open(&format!("2001:db8::{number:x}")).await;
+        assert_eq!(stream.status(), 200);
+        streams.push(stream);
+    }
+    let refused = open("2001:db8::9").await;
+    assert_eq!(refused.status(), 429);
+    assert!(refused.headers().contains_key("retry-after"));
+    assert_eq!(open("2001:db8:0:1::9").await.status(), 200);
+    drop(streams);
+    wait(&host, async || open("2001:db8::9").await.status() == 200).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_changes_of_the_served_publication_stay_while_others_are_refused() {
+    let host = host().await;
+    let since = cursor(&host).await;
+    publish_title(&host, "Chief of Everything", 2).await;
+    let before = page(&host, &format!("?since={since}")).await;
+    // Builds remove all but the two newest publications.
+    for day in 3..6 {
+        let mut wrong = titled("Chief of Nothing");
+        wrong.remove("sf-events.json");
+        publish(&folder(&host), &wrong, day);
+    }
+    let name = "20261105T";
+    let is_refused = |status: &Value| {
+        status["refused"]["name"].as_str().is_some_and(|refused| refused.starts_with(name))
+    };
+    let status = host.wait_for_feeds("refusal", is_refused).await;
+    let served = status["in_force"]["name"].as_str().unwrap();
+    assert!(!folder(&host).join("versions").join(served).exists(), "{status:#}");
+    assert_eq!(page(&host, &format!("?since={since}")).await, before);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cursor_that_is_not_known_leads_back_to_the_index() {
     let host = host().await;
@@ -278,7 +362,60 @@ async fn the_last_publication_of_a_day_is_served_as_it_was() {
     );
     let roles = host.fetch(&format!("{path}sf-job-roles.json"), &[]).await;
     assert!(roles.json()["_meta"]["count"].as_u64().unwrap() > 0);
+    // The entity tags are those that the index of that day lists.
+    let index = index.json();
+    let items = index["items"].as_array().unwrap().iter();
+    let parts = items.clone().flat_map(|feed| feed["parts"].as_array().unwrap());
+    let mut tags = 0;
+    for entry in items.chain(parts) {
+        let listed = entry["etag"].as_str().unwrap();
+        let document = entry["path"].as_str().unwrap().replace("/map/data/", path);
+        let plain = host.fetch(&document, &[]).await;
+        assert_eq!((plain.header("etag"), etag(&plain.bytes).as_str()), (listed, listed));
+        let gzip = ("accept-encoding", "gzip");
+        let packed = host.fetch(&document, &[gzip]).await;
+        assert_eq!(packed.header("content-encoding"), "gzip", "{document}");
+        assert_eq!(packed.header("content-length"), packed.bytes.len().to_string());
+        assert!(unpack(&packed.bytes).unwrap() == plain.bytes, "{document}");
+        assert_ne!(packed.header("etag"), listed);
+        for tag in [listed, packed.header("etag")] {
+            let known = host.fetch(&document, &[gzip, ("if-none-match", tag)]).await;
+            assert_eq!((known.status.as_u16(), known.bytes.len()), (304, 0), "{document}");
+        }
+        tags += 1;
+    }
+    assert!(tags > FEEDS.len());
+    let list = host.fetch("/map/data/snapshots.json", &[]).await;
+    assert_eq!(list.header("etag"), etag(&list.bytes));
+    let known = [("if-none-match", list.header("etag"))];
+    assert_eq!(host.fetch("/map/data/snapshots.json", &known).await.status, 304);
     for wrong in ["state.json", "../current/state.json", "nothing.json"] {
         assert_eq!(host.fetch(&format!("{path}{wrong}"), &[]).await.status, 404, "{wrong}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_that_cost_more_than_a_copy_are_counted() {
+    let limits = "trusted_proxies = [\"127.0.0.0/8\"]\nrate_limits = \"on\"\n[limits]\nrequests_per_minute = 8\n";
+    let feeds = city().join("feeds");
+    let host = Host::start(Host::serving(&format!("feeds_dir = {feeds:?}\n{limits}"))).await;
+    let status = async |file: &str| {
+        let path = format!("/map/data/{file}");
+        host.fetch(&path, &[("x-forwarded-for", "192.0.2.9")]).await.status.as_u16()
+    };
+    let mut statuses = Vec::new();
+    for path in [
+        "snapshots.json",
+        "snapshots/2026-01-01/sf-people.json",
+        "sf-people.csv",
+        "sf-people.ndjson",
+        "changes.json",
+    ] {
+        for _ in 0..2 {
+            statuses.push(status(path).await);
+        }
+    }
+    assert_eq!(statuses, [200, 200, 404, 404, 200, 200, 200, 200, 429, 429]);
+    // A document is a copy of what is in memory.
+    assert_eq!([status("sf-people.csv").await, status("sf-people.json").await], [429, 200]);
 }

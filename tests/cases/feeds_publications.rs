@@ -157,6 +157,38 @@ async fn an_invalid_publication_never_replaces_a_valid_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_failure_that_passes_is_tried_again() {
+    let host = Host::start(Host::serving("")).await;
+    let folder = host.folder.path().join(FOLDER);
+    let before = edition("CC0-1.0");
+    publish(&folder, &before, 1);
+    wait_until_served(&host, &before).await;
+    // As with a full disk, the records cannot be written for a while.
+    let records = host.folder.path().join("data/records");
+    std::fs::remove_dir_all(&records).unwrap();
+    let next = edition("CC-BY-4.0");
+    publish(&folder, &next, 2);
+    let status = host.wait_for_feeds("failure", |status| !status["refused"].is_null()).await;
+    assert!(status["refused"]["name"].as_str().unwrap().starts_with("20261102T"), "{status:#}");
+    assert!(host.log().contains("it is tried again"), "{}", host.log());
+    assert!(!host.log().contains("has faults"), "{}", host.log());
+    std::fs::create_dir_all(&records).unwrap();
+    wait_until_served(&host, &next).await;
+    assert_eq!(host.feeds_status().await["refused"], Value::Null);
+
+    // So it is with a link that cannot be followed for a while.
+    let (link, looped) = (folder.join("current"), folder.join("looped"));
+    let current = std::fs::read_link(&link).unwrap();
+    std::os::unix::fs::symlink("current", &looped).unwrap();
+    std::fs::rename(&looped, &link).unwrap();
+    host.wait_for_feeds("failure", |status| status["refused"]["name"] == "current").await;
+    std::os::unix::fs::symlink(current, &looped).unwrap();
+    std::fs::rename(&looped, &link).unwrap();
+    let status = host.wait_for_feeds("end", |status| status["refused"].is_null()).await;
+    assert!(status["in_force"]["name"].as_str().unwrap().starts_with("20261102T"), "{status:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn feeds_built_for_another_address_are_reported() {
     let folder = city().join("feeds");
     let host = Host::start(

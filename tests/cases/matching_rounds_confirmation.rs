@@ -209,7 +209,7 @@ async fn each_of_several_partners_is_confirmed_separately() {
     assert_eq!(states().await, is("proposed", "unavailable mutual new"));
     confirm(0).await.assert_refused(409, "recipient_not_accepting");
     // After two days, the partners who have not answered are unavailable.
-    host.reach_timer(&format!("end/{}", mentor.session)).await;
+    host.reach_timer(&format!("end_round/%/{}", mentor.session)).await;
     mentor.wait_for_state("paired").await;
     assert_eq!(states().await, is("paired", "unavailable mutual unavailable"));
     round.participants[2].confirm(true).await.assert_refused(409, "invalid_transition");

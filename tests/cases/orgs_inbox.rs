@@ -205,3 +205,65 @@ async fn any_member_answers_a_meeting_and_then_attends() {
     let cancel = json!({ "action": "cancel", "meeting_id": meeting["meeting_id"] });
     assert_eq!(call(&office.bob, "thread_meetings", cancel).await["state"], "cancelled");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_confirmed_meeting_passes_to_a_member_who_is_free_and_told() {
+    for is_free in [true, false] {
+        let host = host().await;
+        let office = Office::new(&host).await;
+        let (_, thread_id) = office.connected().await;
+        let mut propose = proposal(thread_id.as_str().unwrap(), &[0]);
+        propose["action"] = json!("propose");
+        let meeting = call(&office.seeker.lister, "thread_meetings", propose).await;
+        let accept = json!({
+            "action": "accept", "meeting_id": meeting["meeting_id"],
+            "slot_id": slot_id(&meeting, 0), "sequence": 0,
+        });
+        let confirmed = call(&office.bob, "thread_meetings", accept).await;
+        assert_eq!(confirmed["participants"][1]["owner_id"], json!(office.bob.id));
+        let ada = &office.ada.lister;
+        if !is_free {
+            let slot = &meeting["slots"][0];
+            let block =
+                json!({ "action": "add_block", "start": slot["start"], "end": slot["end"] });
+            call(ada, "calendar", block).await;
+        }
+        call(&office.bob, ORG, json!({ "action": "leave", "org_id": office.org_id })).await;
+        let (event_type, state) = match is_free {
+            true => ("meeting.participant_changed", "confirmed"),
+            false => ("meeting.cancelled", "cancelled"),
+        };
+        for person in [&office.seeker.lister, ada] {
+            person.receive_events(event_type, 1).await;
+        }
+        let get = json!({ "action": "get", "meeting_id": meeting["meeting_id"] });
+        let after = call(&office.seeker.lister, "thread_meetings", get).await;
+        assert_eq!(after["state"], state, "{after:#}");
+        if is_free {
+            let heir = &after["participants"][1];
+            assert_eq!(
+                (&heir["owner_id"], &heir["participation_status"]),
+                (&json!(ada.id), &json!("needs-action"))
+            );
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_with_an_archived_organisation_is_closed() {
+    let host = host().await;
+    let office = Office::new(&host).await;
+    let (connected, thread_id) = office.connected().await;
+    let archive = json!({ "action": "archive", "org_id": office.org_id });
+    call(&office.ada.lister, ORG, archive).await;
+    office.seeker.wait_for_state(&connected, "closed").await;
+    let view = office.seeker.get(&connected).await;
+    assert_eq!(
+        (&view["allowed_actions"], &view["reason"]),
+        (&json!([]), &json!("org_archived")),
+        "{view:#}"
+    );
+    let get = json!({ "action": "get", "thread_id": thread_id });
+    let thread = call(&office.seeker.lister, "conversations", get).await;
+    assert_eq!(thread["state"], "closed", "{thread:#}");
+}

@@ -3,7 +3,7 @@
 use crate::{
     cases::{
         owner_verification::{Company, PROOF, challenge_text, check_and_wait},
-        personal::erase,
+        personal::{erase, export},
         signal_verification::{ADA, BEN, person as verifier},
         social_org::{ORG, add_member, create_org, host, org_action, person, wait_for_event},
     },
@@ -17,6 +17,7 @@ struct Team<'a> {
     ada: Reader<'a>,
     ada_id: String,
     bob: Reader<'a>,
+    bob_id: String,
     cy: Reader<'a>,
 }
 
@@ -27,7 +28,7 @@ impl<'a> Team<'a> {
         let org_id = create_org(&ada.agent, "Copperleaf").await;
         add_member(&ada.agent, &org_id, &bob.agent, &b, "admin").await;
         add_member(&ada.agent, &org_id, &cy.agent, &c, "recruiter").await;
-        Self { org_id, ada, ada_id, bob, cy }
+        Self { org_id, ada, ada_id, bob, bob_id: b, cy }
     }
 
     async fn role(&self, of: &Reader<'_>) -> Value {
@@ -106,6 +107,7 @@ async fn an_organisation_survives_the_erasure_of_its_owner() {
     let team = Team::new(&host).await;
     assert!(!team.lists(&team.bob, "archive").await);
     assert_eq!(erase(&host, &team.ada_id).await.status, 200);
+    wait_for_event(&team.cy, "org.owner_changed").await;
     // Bob is the last admin of an organisation without an owner.
     assert!(team.lists(&team.bob, "archive").await);
     team.bob.agent.result(ORG, org_action("request_succession", &team.org_id)).await;
@@ -113,6 +115,26 @@ async fn an_organisation_survives_the_erasure_of_its_owner() {
     wait_until("Bob is the owner", async || team.role(&team.bob).await == "owner").await;
     assert!(team.lists(&team.bob, "transfer_ownership").await);
     assert_eq!(team.get(&team.cy).await["members_count"], 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_erased_claimant_is_named_nowhere_and_takes_over_nothing() {
+    let host = host().await;
+    let team = Team::new(&host).await;
+    host.advance(61 * DAY).await;
+    team.bob.agent.result(ORG, org_action("request_succession", &team.org_id)).await;
+    let exported = export(&host, &team.bob_id).await.body;
+    let mut documents = exported["documents"].as_array().unwrap().iter();
+    let org = documents.find(|document| document["id"] == team.org_id).unwrap();
+    assert_eq!(org["document"]["succession"]["by"], team.bob_id, "{org:#}");
+
+    assert_eq!(erase(&host, &team.bob_id).await.status, 200);
+    assert!(host.database().texts_found(&[&team.bob_id]).is_empty());
+    host.advance(7 * DAY).await;
+    let ended = async || state(&team.cy.agent, &team.org_id).await == "lapsed";
+    wait_until("the request lapses", ended).await;
+    assert_eq!(team.role(&team.ada).await, "owner");
+    assert_eq!(team.get(&team.ada).await["members_count"], 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]

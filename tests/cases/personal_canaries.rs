@@ -6,12 +6,13 @@ use crate::{
     cases::{
         data_rights::{RIGHTS, download},
         personal::{back_up, erase, export, restore, stop},
-        personal_canaries_planting::{NUMBER, Pair},
+        personal_canaries_planting::Pair,
         plugins, signal_verification as signals,
     },
     harness::{
-        Host, Options, Process, canaries::Canaries, conversations::wait_until, database::Database,
-        feeds::city, inbox::Reader, postgres, relationships::Person,
+        Host, Options, Process, canaries::Canaries, canary_people::NUMBER,
+        conversations::wait_until, database::Database, feeds::city, inbox::Reader, postgres,
+        relationships::Person,
     },
 };
 use serde_json::{Value, json};
@@ -28,6 +29,8 @@ const PLANTED: [(&str, &[&str]); 20] = [
             "label of a place",
             "title of a draft",
             "title of a withdrawn listing",
+            "attribute",
+            "criterion",
         ],
     ),
     (
@@ -45,15 +48,16 @@ const PLANTED: [(&str, &[&str]); 20] = [
         ],
     ),
     ("calendar", &["label of a block", "id of an imported event", "title of an imported event"]),
-    ("conversations", &["message", "edited message"]),
+    ("conversations", &["message", "edited message", "end of a mute"]),
     ("data_rights", &["export"]),
     ("handoff_resolve", &["redeemed token"]),
-    ("matching_sessions", &["session"]),
+    ("matching_sessions", &["session", "reason of a decision", "criterion"]),
     ("owner_verification", &["verification"]),
     (
         "owners",
         &[
             "name of a revoked agent",
+            "software of a revoked agent",
             "name of an agent",
             "reason of a return",
             "display name",
@@ -62,16 +66,20 @@ const PLANTED: [(&str, &[&str]); 20] = [
             "city",
             "link",
             "idempotency key",
-            "disabled events",
-            "cap",
-            "digest",
-            "declined category",
         ],
     ),
     ("pairings", &["message of a proposal", "answer before a connection"]),
     ("reports", &["report", "appeal"]),
-    ("saved_searches", &["name", "words"]),
-    ("signal_verification", &["note of evidence", "note of the operator", "reason of a dispute"]),
+    ("saved_searches", &["name", "words", "filter"]),
+    (
+        "signal_verification",
+        &[
+            "note of evidence",
+            "note of the operator",
+            "reason of a confirmation",
+            "reason of a dispute",
+        ],
+    ),
     ("social_org", &["name of an organisation", "domain"]),
     ("social_permissions", &["end of a grant"]),
     ("social_relationships", &["note", "mute"]),
@@ -245,9 +253,22 @@ async fn check_other(
     }
 }
 
+/// Returns all documents and timers of matching.
+async fn matching_texts(host: &Host) -> String {
+    let of_matching = "WHERE capability LIKE 'matching_sessions%'";
+    let documents = format!(
+        "SELECT d.id || ' ' || d.body FROM documents d JOIN collections c ON c.id = d.collection
+         {of_matching} AND d.body IS NOT NULL"
+    );
+    let timers = format!("SELECT name || ' ' || input FROM timers {of_matching}");
+    let mut texts = host.database().texts(&documents).await;
+    texts.extend(host.database().texts(&timers).await);
+    texts.join("\n")
+}
+
 async fn check_erasure(options: Options) {
     let host = Process::start(options);
-    let Pair { ada, bo, mut canaries, sealed, unread } = Pair::plant(&host).await;
+    let Pair { ada, bo, mut canaries, sealed, unread, matched } = Pair::plant(&host).await;
     check_exports(&host, &ada, &sealed, &mut canaries).await;
     check_table(&host, &canaries).await;
     assert!(canaries.places().len() >= 30, "{}", canaries.places().len());
@@ -264,12 +285,16 @@ async fn check_erasure(options: Options) {
         assert!(!sealed.iter().any(|sealed| text.contains(sealed)), "{text}");
         assert!(!text.contains(&format!("rel_mute_{}", ada.id)), "{text}");
     }
+    let in_matching = matching_texts(&host).await;
+    assert!(matched.iter().all(|id| in_matching.contains(id)), "{in_matching}");
     back_up(host.folder.path(), "old");
 
     let erased = erase(&host, &ada.id).await;
     assert_eq!(erased.status, 200, "{}", erased.text);
     assert_eq!(canaries.left_in(&host.database()), NOWHERE);
     assert_eq!(host.database().texts_found(&[&ada.id]), NOWHERE);
+    let in_matching = matching_texts(&host).await;
+    assert!(!matched.iter().any(|id| in_matching.contains(id)), "{in_matching}");
     back_up(host.folder.path(), "new");
     let stranger = host.test_agent().await;
     let id = stranger.claim(NUMBER).await.as_str().unwrap().to_owned();

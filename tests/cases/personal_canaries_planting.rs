@@ -3,10 +3,9 @@
 use crate::{
     cases::{handoffs, owner_verification::PROOF, reports, signal_verification as signals},
     harness::{
-        Agent, Host, Reply,
+        Host,
         canaries::Canaries,
-        credits::{balance, wait_until},
-        inbox::Reader,
+        canary_people::{create_ada, create_bo, random_instant, wants_skill},
         listings::{action_body, room},
         meetings::slot,
         pairings::wanted_room,
@@ -18,11 +17,6 @@ use portolan_vocabulary::Digest;
 use rand::RngExt as _;
 use serde_json::{Value, json};
 
-/// The number of test mode with which all agents of Ada are claimed.
-pub const NUMBER: &str = "+14155550115";
-/// As others see it.
-const MASKED: &str = "+1\u{2022}\u{2022}\u{2022}\u{2022}\u{2022}0115";
-
 /// Two people, of whom one leaves texts.
 pub struct Pair<'a> {
     pub ada: Person<'a>,
@@ -32,64 +26,8 @@ pub struct Pair<'a> {
     pub sealed: Vec<String>,
     /// The ids of text messages to Ada, which the database never has.
     pub unread: Vec<String>,
-}
-
-/// Registers an agent of test mode with this name.
-async fn named_agent<'a>(host: &'a Host, name: &str) -> Agent<'a> {
-    let body = json!({ "type": "anonymous", "mode": "test", "agent_name": name });
-    let reply = host.client.post(format!("{}/v1/agents/register", host.url)).json(&body);
-    let agent = Reply::read(reply.send().await.unwrap()).await.body;
-    Agent { host, token: host.token_of(&agent, "svc.read svc.write svc.events").await }
-}
-
-async fn agent_id(agent: &Agent<'_>) -> Value {
-    let agents = agent.result("owners", json!({ "action": "list_agents" })).await;
-    let agents = agents["items"].as_array().unwrap().iter();
-    let own = agents.into_iter().find(|agent| agent["this_agent"] == true).unwrap();
-    own["agent_id"].clone()
-}
-
-/// Creates Ada, with a profile, a named agent, and one that she has revoked.
-async fn create_ada<'a>(host: &'a Host, canaries: &mut Canaries) -> Person<'a> {
-    let reader = Reader { agent: host.test_agent().await, id: String::new() };
-    let agent = &reader.agent;
-    let id = agent.claim(NUMBER).await.as_str().unwrap().to_owned();
-    canaries.note("svc_phone_binding", "masked number", MASKED);
-    // The welcome credits go to the first agent whose claim is delivered.
-    wait_until(async || balance(&reader).await["version"] != 0).await;
-    let statement = agent.result("agent_credits", json!({ "action": "statement" })).await;
-    canaries.note("agent_credits", "entry", statement["items"][0]["txn_id"].as_str().unwrap());
-    let revoked = named_agent(host, &canaries.own("owners", "name of a revoked agent")).await;
-    assert_eq!(revoked.claim(NUMBER).await, json!(id));
-    let revoke = json!({ "action": "revoke_agent", "agent_id": agent_id(&revoked).await });
-    agent.result("owners", revoke).await;
-    let rename = json!({
-        "action": "rename_agent", "agent_id": agent_id(agent).await,
-        "name": canaries.own("owners", "name of an agent"),
-    });
-    agent.result("owners", rename).await;
-    agent.result("owners", json!({ "action": "deactivate" })).await;
-    let back =
-        json!({ "action": "reactivate", "reason": canaries.own("owners", "reason of a return") });
-    agent.result("owners", back).await;
-    let profile = json!({
-        "action": "update_profile", "birth_year": 1990,
-        "display_name": canaries.shared("owners", "display name"),
-        "headline": canaries.shared("owners", "headline"),
-        "bio_md": canaries.shared("owners", "biography"),
-        "city": canaries.shared("owners", "city"),
-        "links": [format!("https://{}.example/", canaries.own("owners", "link"))],
-        "idempotency_key": canaries.own("owners", "idempotency key"),
-    });
-    agent.result("owners", profile).await;
-    Person { reader, id }
-}
-
-async fn create_bo(host: &Host) -> Person<'_> {
-    let bo = Person::new(host).await;
-    let born = json!({ "action": "update_profile", "birth_year": 1990, "display_name": "Bo" });
-    bo.agent().result("owners", born).await;
-    bo
+    /// The ids of Ada's listing and session, which matching keeps with her and with Bo.
+    pub matched: Vec<String>,
 }
 
 impl Person<'_> {
@@ -111,7 +49,8 @@ impl<'a> Pair<'a> {
     pub async fn plant(host: &'a Host) -> Self {
         let mut canaries = Canaries::default();
         let (ada, bo) = (create_ada(host, &mut canaries).await, create_bo(host).await);
-        let mut pair = Self { ada, bo, canaries, sealed: Vec::new(), unread: Vec::new() };
+        let mut pair =
+            Self { ada, bo, canaries, sealed: Vec::new(), unread: Vec::new(), matched: Vec::new() };
         let thread_id = pair.leave_pairing().await;
         pair.leave_messages(&thread_id).await;
         pair.leave_meetings(&thread_id).await;
@@ -120,7 +59,7 @@ impl<'a> Pair<'a> {
         pair.leave_statements().await;
         pair.leave_reports(&thread_id).await;
         // The last, because they hold the events that follow.
-        pair.leave_preferences().await;
+        pair.leave_preferences(&thread_id).await;
         pair
     }
 
@@ -152,6 +91,16 @@ impl<'a> Pair<'a> {
         let session = json!({ "action": "create", "listing_id": offer });
         let session = ada.agent().result("matching_sessions", session).await;
         canaries.note_id("matching_sessions", "session", session["session_id"].as_str().unwrap());
+        let session_id = &session["session_id"];
+        let candidates = json!({ "action": "candidates", "session_id": session_id });
+        let candidates = ada.agent().result("matching_sessions", candidates).await;
+        let decide = json!({
+            "action": "decide", "session_id": session_id, "decision": "pass",
+            "candidate_id": candidates["items"][0]["candidate_id"],
+            "reason_code": canaries.own("matching_sessions", "reason of a decision"),
+        });
+        ada.agent().result("matching_sessions", decide).await;
+        self.matched = vec![offer.clone(), session_id.as_str().unwrap().to_owned()];
 
         let propose = json!({
             "action": "propose", "from_listing_id": offer, "to_listing_id": search,
@@ -272,7 +221,10 @@ impl<'a> Pair<'a> {
         self.call("social_relationships", note).await;
         let search = json!({
             "action": "create", "name": canaries.own("saved_searches", "name"),
-            "query": { "q": canaries.own("saved_searches", "words") },
+            "query": {
+                "q": canaries.own("saved_searches", "words"), "category": "work.job",
+                "filters": { "skills": { "in": [canaries.own("saved_searches", "filter")] } },
+            },
         });
         self.call("saved_searches", search).await;
         let url = canaries.own("svc_webhooks", "address");
@@ -283,12 +235,11 @@ impl<'a> Pair<'a> {
         self.call("svc.webhooks", webhook).await;
 
         // A grant is told from others by the instant at which it ends.
-        let ends = 4_000_000_000_000_u64 + rand::rng().random_range(0..1_000_000_000);
-        canaries.note_shared("social_permissions", "end of a grant", &ends.to_string());
-        let instant = jiff::Timestamp::from_millisecond(ends.try_into().unwrap()).unwrap();
+        let (ends, instant) = random_instant();
+        canaries.note_shared("social_permissions", "end of a grant", &ends);
         let grant = json!({
             "action": "grant", "subject": format!("owner:{}", self.bo.id),
-            "relation": "freebusy_viewer", "object": "owner:me", "expires_at": instant.to_string(),
+            "relation": "freebusy_viewer", "object": "owner:me", "expires_at": instant,
         });
         self.call("social_permissions", grant).await;
 
@@ -319,8 +270,16 @@ impl<'a> Pair<'a> {
             "attributes": { "employment_type": "FULL_TIME", "skills": ["Rust", "Wasm"] },
             "compensation": { "currency": "USD", "min": 150_000, "max": 190_000, "unit": "YEAR" },
         }));
-        let (of_ada, of_bo) =
-            (self.ada.new_listing(job.clone()).await, self.bo.new_listing(job).await);
+        let mut wanted = |place| canaries.shared("agent_listings", place);
+        let mut own_job = job.clone();
+        own_job["attributes"]["skills"] = json!(["Rust", wanted("attribute")]);
+        own_job["criteria"] = wants_skill(&wanted("criterion"));
+        let (of_ada, of_bo) = (self.ada.new_listing(own_job).await, self.bo.new_listing(job).await);
+        let session = json!({
+            "action": "create", "listing_id": of_ada,
+            "criteria_override": wants_skill(&canaries.own("matching_sessions", "criterion")),
+        });
+        self.call("matching_sessions", session).await;
         let ask = |listing: &str, question: &str| {
             json!({
                 "action": "set_questions", "listing_id": listing,
@@ -392,6 +351,9 @@ impl<'a> Pair<'a> {
         let note = canaries.own(signals::SIGNALS, "note of the operator");
         let appoint = json!({ "target_id": target, "owner_id": self.ada.id, "note": note });
         signals::operate_ok(self.ada.agent().host, "appoint", appoint).await;
+        let mut confirm = signals::signal_action("confirm", &signal);
+        confirm["reason"] = json!(canaries.shared(signals::SIGNALS, "reason of a confirmation"));
+        self.call(signals::SIGNALS, confirm).await;
         let mut dispute = signals::signal_action("dispute", &signal);
         dispute["reason"] = json!(canaries.shared(signals::SIGNALS, "reason of a dispute"));
         self.call(signals::SIGNALS, dispute).await;
@@ -422,10 +384,15 @@ impl<'a> Pair<'a> {
         ada.call_reports_ok("appeal", appeal).await;
     }
 
-    /// Mutes Bo, and sets preferences, which the host keeps too. The quiet hours have begun, so that events
+    /// Mutes Bo and a conversation, and sets preferences, which the host keeps too. The quiet hours have begun, so that events
     /// are held.
-    async fn leave_preferences(&mut self) {
+    async fn leave_preferences(&mut self, thread_id: &str) {
         let mut canaries = std::mem::take(&mut self.canaries);
+        // A mute of a conversation is told from others by the instant at which it ends.
+        let (ends, instant) = random_instant();
+        canaries.note("conversations", "end of a mute", &ends);
+        let mute = json!({ "thread_id": thread_id, "until": instant });
+        self.ada.call_thread_ok("mute", mute).await;
         self.ada.call_ok("mute", &self.bo.id).await;
         let digest = Digest::of(self.bo.id.as_bytes()).hex();
         canaries.note("social_relationships", "mute", &digest[..20]);
@@ -435,15 +402,14 @@ impl<'a> Pair<'a> {
             "to": &host.instant_after(std::time::Duration::from_secs(12 * 3600))[11..16],
             "time_zone": "UTC",
         });
-        let mut family = |place| canaries.own("owners", place);
         let preferences = json!({
             "action": "set_preferences", "quiet_hours": quiet,
-            "disabled_events": [family("disabled events")],
-            "event_caps": [{ "events": family("cap"), "most": 1, "per": "day" }],
+            "disabled_events": ["listing.removed"],
+            "event_caps": [{ "events": "listing.expiring", "most": 1, "per": "day" }],
             "event_digest": {
-                "events": [family("digest")], "at": "18:00", "time_zone": "Europe/Lisbon",
+                "events": ["listing.reinstated"], "at": "18:00", "time_zone": "Europe/Lisbon",
             },
-            "auto_decline_rules": [{ "category": family("declined category") }],
+            "auto_decline_rules": [{ "category": "home.let" }],
         });
         self.call("owners", preferences).await;
         self.canaries = canaries;

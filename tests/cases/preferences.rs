@@ -240,6 +240,8 @@ async fn security_notices_are_always_delivered() {
     ada.prefer(json!({ "quiet_hours": quiet, "disabled_events": disabled })).await;
     let always = ada.in_force().await["always_delivered"].clone();
     assert!(always.as_array().unwrap().contains(&json!("identity")), "{always}");
+    let not_delivered = ada.in_force().await["not_delivered"].clone();
+    assert_eq!(not_delivered, json!(["owner", "notifications"]));
     let suspend = json!({ "owner_id": ada.id, "reference": "test", "reason": "A test." });
     let url = format!("{}/capabilities/owners/suspend?test_mode=true", host.admin_url);
     let reply = Reply::read(host.operator.post(url).json(&suspend).send().await.unwrap()).await;
@@ -256,6 +258,7 @@ async fn preferences_that_name_no_events_or_no_zone_are_refused() {
     let digest = json!({ "events": ["herald"], "at": "18:00", "time_zone": "Europe/Atlantis" });
     for (fields, code) in [
         (json!({ "disabled_events": ["Herald!"] }), "validation_failed"),
+        (json!({ "disabled_events": ["herld"] }), "validation_failed"),
         (
             json!({ "event_caps": [{ "events": "herald", "most": 0, "per": "hour" }] }),
             "validation_failed",

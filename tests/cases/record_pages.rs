@@ -1,8 +1,9 @@
 //! The pages about records of the feeds, their sitemap, and what happens to them after an objection.
 
 use crate::harness::{
-    Host, Options, command,
-    feeds::{Answer, PUBLIC_URL, city, edition, publish},
+    Host, Options, command, component,
+    feeds::{Answer, PUBLIC_URL, city, edition, publish, with_meta},
+    publishing::publish_ok,
 };
 use portolan_feeds::{
     document::{Documents, INDEX, etag},
@@ -207,6 +208,49 @@ async fn a_link_of_a_page_begins_a_handoff() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_page_has_links_of_handoffs_as_soon_as_they_can_be_resolved() {
+    let host = Host::with_city().await;
+    let role = &records("sf-job-roles.json", "items")[0];
+    let path = format!("/map/roles/{}", role["id"].as_str().unwrap());
+    let links = async || {
+        let html = Html::parse_document(&text(&host.fetch(&path, &[BROWSER]).await));
+        attributes(&html, "a[href^='/map/handoffs/']", "href").len()
+    };
+    assert_eq!(links().await, 0);
+    publish_ok(&host, "handoff_resolve.wasm", component("handoff_resolve")).await;
+    assert_eq!(links().await, role["handoff_ids"].as_array().unwrap().len());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_is_sent_to_a_contact_that_is_not_there() {
+    let start = async |configuration: &str| {
+        let host = Host::start(Host::serving(configuration)).await;
+        // Invented people do not object.
+        publish(&host.folder.path().join("data/feeds"), &with_meta("synthetic", &json!(false)), 1);
+        host.wait_for_feeds("publication", |status| !status["in_force"].is_null()).await;
+        host
+    };
+    let host = start("").await;
+    assert_eq!(host.feeds_status().await["in_force"]["contact_missing"], true);
+    assert!(host.log().contains("provider.contact"), "{}", host.log());
+    let page = text(&host.fetch("/map/objection", &[BROWSER]).await);
+    assert!(!page.contains("llms.txt") && page.contains("has not named"), "{page}");
+    let catalog = host.fetch("/map/data/catalog.jsonld", &[]).await.json();
+    assert_eq!(catalog["dcat:dataset"][0]["dcat:contactPoint"]["vcard:hasURL"], Value::Null);
+    let description = host.fetch("/map/data/openapi.json", &[]).await.json();
+    assert_eq!(description["info"]["contact"]["url"], Value::Null);
+
+    let provider = "[provider]\ncontact = \"https://example.org/contact\"\n";
+    let host = start(provider).await;
+    assert_eq!(host.feeds_status().await["in_force"]["contact_missing"], Value::Null);
+    let page = text(&host.fetch("/map/objection", &[BROWSER]).await);
+    assert!(page.contains("href=\"https://example.org/contact\""), "{page}");
+    let catalog = host.fetch("/map/data/catalog.jsonld", &[]).await.json();
+    let contact = &catalog["dcat:dataset"][0]["dcat:contactPoint"]["vcard:hasURL"]["@id"];
+    assert_eq!(contact, "https://example.org/contact");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_record_that_is_not_there_is_answered_with_a_way_to_the_map() {
     let empty = Host::start(Options::default()).await;
     assert_eq!(empty.fetch("/map/companies/tgt_1", &[BROWSER]).await.status, 503);
@@ -248,6 +292,16 @@ fn object(folder: &Path, arguments: &[&str]) {
     assert!(status.success(), "{log}");
 }
 
+/// Returns the path of a snapshot of the people that has this name, and the cursor of its publication.
+async fn a_snapshot_with(host: &Host, name: &str) -> (String, String) {
+    let list = host.fetch("/map/data/snapshots.json", &[]).await.json();
+    let day = list["items"][0]["path"].as_str().unwrap().to_owned();
+    let people = format!("{day}sf-people.json");
+    assert!(text(&host.fetch(&people, &[]).await).contains(name), "{list}");
+    let index = host.fetch(&format!("{day}{INDEX}"), &[]).await.json();
+    (people, index["changes"]["cursor"].as_str().unwrap().to_owned())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_objection_acts_at_once_on_feeds_pages_search_and_sitemap() {
     let folder = copied_city();
@@ -257,19 +311,41 @@ async fn an_objection_acts_at_once_on_feeds_pages_search_and_sitemap() {
         .configuration(&format!("public_url = \"{PUBLIC_URL}\"\n{configuration}"));
     let host = Host::start(serving).await;
     let person = records("sf-people.json", "items").remove(0);
-    let name = person["full_name"].as_str().unwrap();
+    let (name, id) = (person["full_name"].as_str().unwrap(), person["id"].as_str().unwrap());
     let company = records("sf-live-targets.json", "features").remove(0);
     let website = company["properties"]["website"].as_str().unwrap();
     let paths = [
-        format!("/map/people/{}", person["id"].as_str().unwrap()),
+        format!("/map/people/{id}"),
         format!("/map/companies/{}", company["id"].as_str().unwrap()),
     ];
     for path in &paths {
         assert_eq!(host.fetch(path, &[BROWSER]).await.status, 200);
     }
-    let objection = format!("/map/objection?record={}", person["id"].as_str().unwrap());
+    let objection = format!("/map/objection?record={id}");
     let asked = text(&host.fetch(&objection, &[BROWSER]).await);
     assert!(asked.contains("personal_data") && asked.contains(name), "{asked}");
+    // The surfaces that have the person, and in which the person is looked for afterwards.
+    let agent = host.agent().await;
+    let search = json!({ "q": name, "types": ["person"] });
+    let found = agent.result("map_search", search.clone()).await;
+    assert!(found["items"].to_string().contains(name), "{found:#}");
+    let (snapshot, cursor) = a_snapshot_with(&host, name).await;
+    let since = format!("/map/data/changes.json?since={cursor}");
+    let history = format!("/map/data/changes.json?id={id}");
+    for (path, wanted) in [
+        ("/map/data/sf-people.json", name),
+        ("/map/data/sf-people.csv", name),
+        ("/map/data/sf-people.ndjson", name),
+        ("/sitemap.xml?part=people-1", id),
+        (&snapshot, name),
+    ] {
+        let got = host.fetch(path, &[]).await;
+        assert_eq!(got.status, 200, "{path}");
+        assert!(text(&got).contains(wanted), "{path}");
+    }
+    for path in [&since, &history] {
+        assert_eq!(host.fetch(path, &[]).await.status, 200, "{path}");
+    }
 
     object(folder.path(), &["--person", &name.to_uppercase()]);
     object(folder.path(), &["--company", website]);
@@ -283,15 +359,29 @@ async fn an_objection_acts_at_once_on_feeds_pages_search_and_sitemap() {
     assert!(!text(&gone).contains(name) && text(&gone).contains("<a href=\"/map/\">"));
     host.get(&format!("{}.json", paths[1])).await.assert_refused(410, "resource_gone");
     for feed in FEEDS {
-        let document = host.fetch(&format!("/map/data/{}", feed.file), &[]).await;
-        assert!(!text(&document).contains(name), "{}", feed.file);
-        assert!(!text(&document).contains(company["id"].as_str().unwrap()), "{}", feed.file);
+        let file = feed.file.trim_end_matches(".json");
+        for form in ["json", "csv", "ndjson"] {
+            let document = host.fetch(&format!("/map/data/{file}.{form}"), &[]).await;
+            assert_eq!(document.status, 200, "{}", feed.file);
+            assert!(!text(&document).contains(name), "{}", feed.file);
+            assert!(!text(&document).contains(company["id"].as_str().unwrap()), "{}", feed.file);
+        }
     }
-    let agent = host.agent().await;
-    let found = agent.result("map_search", json!({ "q": name, "types": ["person"] })).await;
-    assert!(!found["items"].to_string().contains(name), "{found:#}");
-    let sitemap = text(&host.fetch("/sitemap.xml?part=people-1", &[]).await);
-    assert!(!sitemap.contains(person["id"].as_str().unwrap()));
+    let found = agent.result("map_search", search).await;
+    let found = found["items"].as_array().unwrap();
+    assert!(found.iter().all(|item| !item.to_string().contains(name)), "{found:#?}");
+    let sitemap = host.fetch("/sitemap.xml?part=people-1", &[]).await;
+    assert_eq!(sitemap.status, 200);
+    assert!(!text(&sitemap).contains(id));
+    // Earlier days, and earlier changes, are gone. What is left of the person is that the id was removed.
+    assert_eq!(host.fetch(&snapshot, &[]).await.status, 404);
+    assert_eq!(host.fetch(&since, &[]).await.status, 410);
+    let changes = host.fetch(&history, &[]).await;
+    assert_eq!(changes.status, 200);
+    let changes = changes.json()["changes"].take();
+    let ops: Vec<&Value> = changes.as_array().unwrap().iter().map(|change| &change["op"]).collect();
+    assert!(!changes.to_string().contains(name));
+    assert!(ops.iter().all(|op| *op == "removed"), "{changes:#}");
     // The publication before the objection is deleted.
     assert_eq!(std::fs::read_dir(folder.path().join("feeds/versions")).unwrap().count(), 1);
 }

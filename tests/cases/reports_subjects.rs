@@ -135,6 +135,10 @@ async fn only_people_who_can_see_a_subject_can_report_it() {
         let hidden = ben.create_listing(hidden).await;
         assert_eq!(ada.reported_owner(&hidden).await, None);
     }
+    let paused = ben.create_listing(json!({})).await;
+    let pause = json!({ "action": "pause", "listing_id": paused });
+    ben.agent().result(LISTINGS, pause).await;
+    assert_eq!(ada.reported_owner(&paused).await, Some(json!(ben.id)));
     let org = json!({ "action": "create", "name": "Copperleaf", "kind": "company" });
     let org = ben.agent().result("social_org", org).await["org_id"].clone();
     assert_eq!(ada.reported_owner(org.as_str().unwrap()).await, Some(Value::Null));

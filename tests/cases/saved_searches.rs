@@ -1,7 +1,10 @@
 //! Saved searches: who is notified of which listing, when, and how often.
 
 use crate::{
-    cases::states::{Table, texts},
+    cases::{
+        personal::erase,
+        states::{Table, texts},
+    },
     harness::{
         Host, Reply,
         component_sets::LISTINGS,
@@ -332,4 +335,25 @@ async fn what_a_search_cannot_have_is_refused() {
     assert_eq!(anonymous.result(SEARCHES, preview).await["items"], json!([]));
     let body = json!({ "action": "create", "name": "A", "query": { "q": "sunny" } });
     anonymous.call(SEARCHES, body).await.assert_refused(403, "phone_binding_required");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn conditions_may_name_people_and_outlive_them() {
+    let host = host().await;
+    let (ada, bea, cyd) =
+        (Lister::new(&host).await, Lister::new(&host).await, Lister::new(&host).await);
+    let of_bea = ada.save_search("Of Bea", json!({ "owner_id": bea.id }), "instant").await;
+    let others = json!({ "q": "room", "without": { "owner_ids": [bea.id, cyd.id] } });
+    let of_others = ada.save_search("Of others", others, "instant").await;
+    let update =
+        json!({ "search_id": of_others, "query": { "without": { "owner_ids": [bea.id] } } });
+    ada.searches_ok("update", update).await;
+    bea.publish_room().await;
+    assert_eq!(ada.announced_names().await, ["Of Bea"]);
+
+    assert_eq!(erase(&host, &bea.id).await.status, 200);
+    for search_id in [of_bea, of_others] {
+        let left = ada.searches_ok("get", json!({ "search_id": search_id })).await;
+        assert!(!left.to_string().contains(&bea.id), "{left}");
+    }
 }

@@ -35,7 +35,9 @@ async fn following_needs_approval_where_the_other_person_wants_it() {
     again.assert_refused(409, "relationship_exists");
     assert_eq!(again.body["conflict"]["existing_id"], followed["relationship_id"]);
     let relationships = ada.call_next_step(&again.body["next"]).await;
-    assert_eq!(relationships["relationships"], json!([followed]), "{relationships:#}");
+    let mut listed = followed.clone();
+    assert_eq!(listed.as_object_mut().unwrap().remove("counterpart_reachable"), Some(json!(true)));
+    assert_eq!(relationships["relationships"], json!([listed]), "{relationships:#}");
     assert_eq!(
         relationships["allowed_actions"],
         json!(["unfollow", "block", "connect", "mute", "note"]),

@@ -229,7 +229,9 @@ async fn every_action_of_an_active_and_of_a_deactivated_person() {
     let host = shipped().await;
     let table = Table::read(&host, "owners", "owner").await;
     for state in &table.states {
-        for action in table.actions() {
+        // Handlers of events are called by the host.
+        let called = |action: &&str| !action.starts_with("on_");
+        for action in table.actions().into_iter().filter(called) {
             let person = host.test_agent().await;
             person.claim("+14155550100").await;
             if state == "deactivated" {
@@ -281,8 +283,8 @@ async fn an_archived_organisation_allows_no_action() {
     for action in table.actions() {
         let more = match action {
             // These are not actions of an owner: the first is the operator's, the second that of an
-            // invited person.
-            "set_verified" | "respond_invite" => continue,
+            // invited person, and the third that of the host.
+            "set_verified" | "respond_invite" | "on_owner_leaving" => continue,
             "update" => json!({ "name": "Other" }),
             "invite_member" => json!({ "owner_id": other, "role": "member" }),
             "set_role" => json!({ "owner_id": other, "role": "admin" }),

@@ -331,6 +331,42 @@ test("the whole description of a role comes when it is opened", async () => {
   assert.deepEqual(page.faults, []);
 });
 
+/** Opens the card of a company with roles. Returns the first role's entry, and its whole description. */
+async function described() {
+  const [{ target_id }] = documents.get("sf-job-roles.json").items;
+  const page = await visit(`#target=${target_id}`);
+  const entry = page.locator("#card .entry").filter({ has: page.locator(".told") }).first();
+  const link = await entry.locator('a[href^="roles/"]').getAttribute("href");
+  const role = await (await fetch(`${url}/map/${link}.json`)).json();
+  return { page, entry, summary: entry.locator("summary"), whole: role.description_text };
+}
+
+test("a description that did not come is asked for again", async () => {
+  const { page, entry, summary, whole } = await described();
+  let asked = 0;
+  await page.route(/\/map\/(data\/parts|roles)\//, (route) => {
+    asked += 1;
+    return asked <= 2 ? route.fulfill({ status: 503 }) : route.continue();
+  });
+  await summary.click();
+  await entry.getByText("could not be loaded").waitFor();
+  await summary.click();
+  await summary.click();
+  await entry.getByText("could not be loaded").waitFor({ state: "detached" });
+  await entry.locator(".told").getByText(whole).waitFor();
+  assert.equal(asked, 3);
+});
+
+test("a description whose part is gone is that of the role", async () => {
+  const { page, entry, summary, whole } = await described();
+  await page.route("**/map/data/parts/*", (route) => route.fulfill({ status: 404 }));
+  const answered = page.waitForResponse(/\/map\/roles\/rol_.*\.json$/);
+  await summary.click();
+  assert.equal((await answered).status(), 200);
+  await entry.locator(".told").getByText(whole).waitFor();
+  assert(await entry.getByText("could not be loaded").isHidden());
+});
+
 test("within another page there is only the map, and the way to the whole", async () => {
   const page = await visitor({});
   await page.goto(`${url}/map/?embed`);
@@ -340,6 +376,12 @@ test("within another page there is only the map, and the way to the whole", asyn
   await page.locator("#list a").first().click();
   await page.locator("#card-name").waitFor();
   assert.equal(await page.evaluate(() => history.length), 2);
+  // Pages about records may not be shown within other pages, so each link to one opens apart.
+  await page.locator('#card a[href^="companies/"]').waitFor();
+  const within = await page
+    .locator("a:visible:not([href^='#'])")
+    .evaluateAll((links) => links.filter(({ target }) => target !== "_blank").map(({ href }) => href));
+  assert.deepEqual(within, []);
   assert.deepEqual(page.faults, []);
 });
 

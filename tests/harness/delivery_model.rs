@@ -1,13 +1,19 @@
 //! The model of which events reach the people of a random walk, and when. It knows the preferences only from
 //! what the people have set, and computes in fixed offsets from UTC.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Time zones whose clocks are never changed, with their offsets from UTC in minutes.
 pub const ZONES: [(&str, i64); 4] =
     [("UTC", 0), ("America/Phoenix", -420), ("Asia/Kolkata", 330), ("Asia/Tokyo", 540)];
 
+/// The notices that can be turned off, with the types of their events.
+pub const NOTICES: [(&str, &str); 3] = [
+    ("match_update", "match.updated"),
+    ("meeting_confirmation", "meeting.confirmed"),
+    ("pairing_reply", "pairing.replied"),
+];
 /// The type of the event that summarizes others.
 const DIGEST: &str = "notifications.digest";
 const MINUTE: u64 = 60_000;
@@ -103,6 +109,8 @@ pub struct Counts {
     /// Delivered later than published.
     pub held: usize,
     pub summarized: usize,
+    /// Published about organisations and applications.
+    pub of_office: usize,
 }
 
 /// The clock before and after a step.
@@ -131,7 +139,37 @@ fn next(minute: i64, offset: i64, now: u64) -> u64 {
     (now / MINUTE + u64::try_from(left).unwrap()) * MINUTE
 }
 
+fn clock_time(minute: i64) -> String {
+    format!("{:02}:{:02}", minute / 60, minute % 60)
+}
+
 impl Settings {
+    /// Returns the call that sets them.
+    pub fn body(&self) -> Value {
+        let zone = |offset| ZONES.iter().find(|zone| zone.1 == offset).unwrap().0;
+        let quiet = self.quiet.map(|hours| {
+            let [from, to] = [hours.from, hours.to].map(clock_time);
+            json!({ "from": from, "to": to, "time_zone": zone(hours.offset) })
+        });
+        let digest = self.digest.as_ref().map(|digest| {
+            let (at, zone) = (clock_time(digest.at), zone(digest.offset));
+            json!({ "events": digest.events, "at": at, "time_zone": zone })
+        });
+        let cap = |cap: &Cap| {
+            let per = if cap.hours == 1 { "hour" } else { "day" };
+            json!({ "events": cap.events, "most": cap.most, "per": per })
+        };
+        let wanted = NOTICES
+            .iter()
+            .filter(|(_, name)| !self.without_notice.iter().any(|unwanted| unwanted == name));
+        json!({
+            "action": "set_preferences", "quiet_hours": quiet, "event_digest": digest,
+            "disabled_events": self.disabled,
+            "event_caps": self.caps.iter().map(cap).collect::<Vec<_>>(),
+            "notify": wanted.map(|(notice, _)| *notice).collect::<Vec<_>>(),
+        })
+    }
+
     fn is_unwanted(&self, event: &Event, at: u64) -> bool {
         let is_muted =
             |id: &str| self.muted.get(id).is_some_and(|until| until.is_none_or(|until| until > at));

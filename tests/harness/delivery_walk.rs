@@ -6,12 +6,13 @@ use crate::harness::{
     arrivals::{poll, stream},
     conversations::CONVERSATIONS,
     delivery_model::{
-        Cap, Counts, Digest, Event, Hours, Recipient, Settings, Span, ZONES, minute_of_day,
+        Cap, Counts, Digest, Event, Hours, NOTICES, Recipient, Settings, Span, ZONES, minute_of_day,
     },
     relationships::{OWNERS, RELATIONSHIPS},
     server::Server,
     time::{DAY, HOUR, MINUTE, SECOND},
     walk::{PEOPLE, Step, World},
+    walk_office::{Office, are_colleagues, is_of_office},
     webhooks::{accepting_receiver, event},
 };
 use rand::{RngExt as _, rngs::StdRng, seq::IndexedRandom as _};
@@ -33,12 +34,6 @@ const FAMILIES: [&str; 9] = [
     "pairing",
     "relationship",
 ];
-/// The notices that can be turned off, with the types of their events.
-const NOTICES: [(&str, &str); 3] = [
-    ("match_update", "match.updated"),
-    ("meeting_confirmation", "meeting.confirmed"),
-    ("pairing_reply", "pairing.replied"),
-];
 /// The people who read a stream, and who have a webhook, instead of polling; and those who set caps.
 const STREAMING: [usize; 2] = [0, 1];
 const WITH_WEBHOOK: [usize; 2] = [2, 3];
@@ -49,6 +44,7 @@ const LONGEST_STEP: Duration = Duration::from_secs(40);
 pub struct DeliveryWalk<'a> {
     host: &'a Host,
     pub world: World<'a>,
+    office: Office,
     recipients: Vec<Recipient>,
     agents: Vec<String>,
     /// The number of events in each inbox that were read.
@@ -69,16 +65,13 @@ fn instant(at: u64) -> String {
     jiff::Timestamp::from_millisecond(i64::try_from(at).unwrap()).unwrap().to_string()
 }
 
-fn clock_time(minute: i64) -> String {
-    format!("{:02}:{:02}", minute / 60, minute % 60)
-}
-
 impl<'a> DeliveryWalk<'a> {
     pub async fn new(host: &'a Host, counts: Counts) -> Self {
         let mut world = World::new(host).await;
         for pair in [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)] {
             world.pair(pair).await;
         }
+        let office = Office::open(&world.walkers).await;
         let mut webhooks = Vec::new();
         for person in WITH_WEBHOOK {
             let server = accepting_receiver().await;
@@ -95,6 +88,7 @@ impl<'a> DeliveryWalk<'a> {
         let mut this = Self {
             host,
             world,
+            office,
             recipients,
             agents,
             read: BTreeMap::new(),
@@ -126,10 +120,7 @@ impl<'a> DeliveryWalk<'a> {
 
     /// Takes a step, and checks what has reached whom.
     pub async fn step(&mut self, random: &mut StdRng) {
-        let in_minute = Duration::from_millis(now(self.host) % 60_000);
-        if in_minute + LONGEST_STEP > MINUTE {
-            self.advance(MINUTE - in_minute + SECOND).await;
-        }
+        self.reach_room_for_a_step().await;
         let from = now(self.host);
         match random.random_range(0..20) {
             0..5 => {
@@ -150,6 +141,38 @@ impl<'a> DeliveryWalk<'a> {
             }
         }
         self.observe(from).await;
+    }
+
+    /// Lets somebody write to the organisation or act for it, or want more or less of what it causes, and
+    /// checks what has reached whom.
+    pub async fn work(&mut self, random: &mut StdRng) {
+        self.reach_room_for_a_step().await;
+        let from = now(self.host);
+        match random.random_range(0..6) {
+            0 => self.set_for_work(random).await,
+            _ => self.office.step(&self.world.walkers, random).await,
+        }
+        self.observe(from).await;
+    }
+
+    /// Lets somebody disable the events of organisations or applications, or want them again.
+    async fn set_for_work(&mut self, random: &mut StdRng) {
+        let person = random.random_range(0..PEOPLE);
+        let mut settings = self.recipients[person].settings.clone();
+        let family = *["application", "org"].choose(random).unwrap();
+        match settings.disabled.iter().position(|disabled| disabled == family) {
+            Some(place) => drop(settings.disabled.remove(place)),
+            None => settings.disabled.push(family.to_owned()),
+        }
+        self.prefer(person, settings).await;
+    }
+
+    /// Waits for the next minute, if a step could go on into it.
+    async fn reach_room_for_a_step(&mut self) {
+        let in_minute = Duration::from_millis(now(self.host) % 60_000);
+        if in_minute + LONGEST_STEP > MINUTE {
+            self.advance(MINUTE - in_minute + SECOND).await;
+        }
     }
 
     async fn advance(&mut self, time: Duration) {
@@ -204,6 +227,9 @@ impl<'a> DeliveryWalk<'a> {
             _ => return,
         }
         self.recipients[by].change(settings, now);
+        if are_colleagues(by, other) {
+            return;
+        }
         let is_blocked = [(by, other), (other, by)].iter().any(|pair| self.blocks.contains(pair));
         for (one, other) in [(by, other), (other, by)] {
             let other = self.world.walkers[other].id().to_owned();
@@ -314,28 +340,7 @@ impl<'a> DeliveryWalk<'a> {
 
     /// Sets all preferences of a person.
     async fn prefer(&mut self, person: usize, settings: Settings) {
-        let zone = |offset| ZONES.iter().find(|zone| zone.1 == offset).unwrap().0;
-        let quiet = settings.quiet.map(|hours| {
-            let [from, to] = [hours.from, hours.to].map(clock_time);
-            json!({ "from": from, "to": to, "time_zone": zone(hours.offset) })
-        });
-        let digest = settings.digest.as_ref().map(|digest| {
-            let (at, zone) = (clock_time(digest.at), zone(digest.offset));
-            json!({ "events": digest.events, "at": at, "time_zone": zone })
-        });
-        let cap = |cap: &Cap| {
-            let per = if cap.hours == 1 { "hour" } else { "day" };
-            json!({ "events": cap.events, "most": cap.most, "per": per })
-        };
-        let wanted = NOTICES
-            .iter()
-            .filter(|(_, name)| !settings.without_notice.iter().any(|unwanted| unwanted == name));
-        let body = json!({
-            "action": "set_preferences", "quiet_hours": quiet, "event_digest": digest,
-            "disabled_events": settings.disabled,
-            "event_caps": settings.caps.iter().map(cap).collect::<Vec<_>>(),
-            "notify": wanted.map(|(notice, _)| *notice).collect::<Vec<_>>(),
-        });
+        let body = settings.body();
         self.world.walkers[person].agent().result(OWNERS, body).await;
         self.recipients[person].change(settings, now(self.host));
     }
@@ -345,6 +350,7 @@ impl<'a> DeliveryWalk<'a> {
         self.host.wait_until_settled().await;
         let span = Span { from, to: now(self.host) };
         for (person, event) in self.new_events().await {
+            self.counts.of_office += usize::from(is_of_office(&event.event_type));
             self.recipients[person].publish(event);
         }
         for person in 0..PEOPLE {

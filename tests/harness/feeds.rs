@@ -51,18 +51,23 @@ pub fn city() -> &'static Path {
 /// Returns the documents of the invented city with this licence in their metadata, so that each
 /// document differs from that of another edition.
 pub fn edition(license: &str) -> Documents {
+    with_meta("license", &license.into())
+}
+
+/// Returns the documents of the invented city with this value in their metadata.
+pub fn with_meta(field: &str, value: &Value) -> Documents {
     let mut files = documents(&city().join("feeds")).unwrap();
-    let relicensed = |bytes: &[u8]| {
+    let changed = |bytes: &[u8]| {
         let mut document: Value = serde_json::from_slice(bytes).unwrap();
-        document["_meta"]["license"] = license.into();
+        document["_meta"][field] = value.clone();
         document
     };
     let index = files.remove(INDEX).unwrap();
     // Parts of feeds are compressed, and have no metadata.
     for (_, bytes) in files.iter_mut().filter(|(name, _)| name.ends_with(".json")) {
-        *bytes = relicensed(bytes).to_string().into_bytes();
+        *bytes = changed(bytes).to_string().into_bytes();
     }
-    let mut index = relicensed(&index);
+    let mut index = changed(&index);
     for (at, feed) in FEEDS.iter().enumerate() {
         index["items"][at]["etag"] = etag(&files[feed.file]).into();
         index["items"][at]["bytes"] = files[feed.file].len().into();

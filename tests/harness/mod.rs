@@ -4,6 +4,7 @@ mod agent;
 pub mod arrivals;
 pub mod calendars;
 pub mod canaries;
+pub mod canary_people;
 pub mod component_sets;
 pub mod conversations;
 pub mod credits;
@@ -41,6 +42,7 @@ pub mod time;
 mod tokens;
 pub mod visibility;
 pub mod walk;
+pub mod walk_office;
 pub mod walk_preferences;
 pub mod webhooks;
 

@@ -34,7 +34,7 @@ impl Host {
         self.reach_instant(&named).await;
     }
 
-    /// Moves the time to when the one timer whose name ends with this text is due.
+    /// Moves the time to when the one timer whose name ends with this text, in which `%` is any text, is due.
     pub async fn reach_timer(&self, name: &str) {
         let named = format!("SELECT CAST(due_at AS TEXT) FROM timers WHERE name LIKE '%{name}'");
         self.reach_instant(&named).await;

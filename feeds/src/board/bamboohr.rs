@@ -78,7 +78,9 @@ fn read(bytes: &[u8], site: &Site<'_>) -> Result<Page, BoardError> {
     let answer: Answer<'_> = json(bytes)?;
     let entries = answer.result.len();
     let (postings, refused) =
-        entries::each(answer.result, "opening", |opening| posting(opening, site));
+        entries::each(answer.result, ("opening", &entries::BY_ID), |opening| {
+            posting(opening, site)
+        });
     Ok(Page { postings, refused, entries, ..Page::default() })
 }
 

@@ -101,6 +101,20 @@ pub struct Posting {
     pub valid_through: Option<Timestamp>,
     pub apply_url: String,
     pub source_url: String,
+    /// The address of the page on which it was read, if a board has several.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub page: String,
+    /// When its details were read; `None` if they were not, or stand in the list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detailed: Option<Detailed>,
+}
+
+/// The reading of a posting's details.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Detailed {
+    pub at: Timestamp,
+    /// The digest of the posting as it stood in the list.
+    pub listed: String,
 }
 
 impl Posting {
@@ -216,6 +230,11 @@ impl Board {
         Some(url)
     }
 
+    /// Returns whether the board's postings have details besides the list.
+    pub fn has_details(&self) -> bool {
+        self.vendor().detail.is_some() && !self.is_file()
+    }
+
     /// Returns the URL of a posting's details; `None` for vendors whose lists already have them.
     pub fn detail(&self, posting: &Posting) -> Option<Url> {
         let path = self.with_token(self.vendor().detail.as_ref()?.path);
@@ -253,7 +272,7 @@ fn page<T: DeserializeOwned>(
     posting: impl Fn(T) -> Result<Option<Posting>, &'static str>,
 ) -> Page {
     let count = entries.len();
-    let (postings, refused) = entries::each(entries, "entry", posting);
+    let (postings, refused) = entries::each(entries, ("entry", &entries::BY_ID), posting);
     Page { postings, refused, entries: count, ..Page::default() }
 }
 

@@ -5,6 +5,9 @@ use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The bytes of a line besides the record.
+const FRAME: usize = 200;
+
 /// What happened to a record, or to the fields of a document besides its records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -38,6 +41,16 @@ pub(super) struct Change<'a> {
 impl<'a> Change<'a> {
     fn of(op: Op, feed: &'static str) -> Self {
         Self { op, feed, id: None, after: None, record: None, head: None, etag: None }
+    }
+
+    /// Returns how large the record is.
+    pub(super) fn record_bytes(&self) -> usize {
+        self.record.map_or(0, |record| record.get().len())
+    }
+
+    /// Returns about how large the line is.
+    pub(super) fn line_bytes(&self) -> usize {
+        FRAME + self.record_bytes()
     }
 }
 

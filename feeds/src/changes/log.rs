@@ -1,14 +1,16 @@
 //! The segments of the log that a publication has, and pages of changes from them.
 
 use super::{Cursor, FOLDER};
-use crate::timestamp::{Timestamp, days};
+use crate::{
+    files::{found, link},
+    timestamp::{Timestamp, days},
+};
 use flate2::read::GzDecoder;
 use serde::Deserialize;
-
 use std::{
     borrow::Cow,
     fs::{self, File},
-    io::{self, BufRead as _, BufReader, ErrorKind, Read as _},
+    io::{self, BufRead as _, BufReader},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -17,8 +19,6 @@ use std::{
 pub const KEPT: Duration = days(30);
 pub const MOST_BYTES: u64 = 256 << 20;
 const ENDING: &str = ".ndjson.gz";
-/// How many bytes of a line are read at most.
-const MOST_LINE: u64 = 4 << 20;
 
 /// The changes from one publication to the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +50,23 @@ impl Segment {
         *cursor == self.from
             || (cursor.segment == self.to.segment
                 && (self.from.seq..self.to.seq).contains(&cursor.seq))
+    }
+
+    /// Opens the file. After its publication was removed, it is in one of those beside it: each has the
+    /// segments of the one before, and the name has the digest of the content. `None`: it is kept nowhere.
+    fn open(&self) -> io::Result<Option<File>> {
+        if let Some(file) = found(File::open(&self.path))? {
+            return Ok(Some(file));
+        }
+        let all = self.path.ancestors().nth(3);
+        let Some((all, name)) = all.zip(self.path.file_name()) else { return Ok(None) };
+        for publication in found(fs::read_dir(all))?.into_iter().flatten() {
+            let path = publication?.path().join(FOLDER).join(name);
+            if let Ok(file) = File::open(path) {
+                return Ok(Some(file));
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -97,10 +114,7 @@ pub struct Listed {
 impl Log {
     /// Opens the log of the publication in a folder; `end` is the publication's cursor.
     pub fn open(publication: &Path, end: Cursor) -> io::Result<Self> {
-        let entries = match fs::read_dir(publication.join(FOLDER)) {
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            entries => Some(entries?),
-        };
+        let entries = found(fs::read_dir(publication.join(FOLDER)))?;
         let mut segments = Vec::new();
         for entry in entries.into_iter().flatten() {
             let entry = entry?;
@@ -139,9 +153,7 @@ impl Log {
                 _ => break,
             };
             let Some(name) = segment.path.file_name() else { continue };
-            let linked = fs::hard_link(&segment.path, folder.join(name));
-            // Some file systems have no links.
-            linked.or_else(|_| fs::copy(&segment.path, folder.join(name)).map(drop))?;
+            link(&segment.path, &folder.join(name))?;
         }
         Ok(())
     }
@@ -161,13 +173,18 @@ impl Log {
         let Some(first) = first else { return Ok(None) };
         let (mut bytes, mut read) = (0, 0);
         for segment in self.segments.iter().skip(first) {
-            let mut lines = BufReader::new(GzDecoder::new(File::open(&segment.path)?));
+            let Some(file) = segment.open()? else { return Ok(None) };
+            let mut lines = BufReader::new(GzDecoder::new(file));
             loop {
+                // The writer has bounded what a line can have.
                 let mut text = String::new();
-                let length = lines.by_ref().take(MOST_LINE).read_line(&mut text)?;
+                let length = lines.read_line(&mut text)?;
                 if length == 0 {
                     break;
                 }
+                // What is only skipped is read, too.
+                let is_exhausted = read >= bounds.read && page.next != *since;
+                read += length;
                 let line: Line<'_> = serde_json::from_str(&text)?;
                 let cursor = Cursor { seq: line.seq, ..segment.to.clone() };
                 if line.seq <= since.seq {
@@ -176,11 +193,10 @@ impl Log {
                 let is_wanted = wanted.has(&line);
                 let is_full = page.changes.len() >= bounds.changes
                     || (bytes + length > bounds.bytes && !page.changes.is_empty());
-                if read >= bounds.read || (is_wanted && is_full) {
+                if is_exhausted || (is_wanted && is_full) {
                     page.has_more = true;
                     return Ok(Some(page));
                 }
-                read += length;
                 page.next = cursor.clone();
                 if is_wanted {
                     bytes += length;

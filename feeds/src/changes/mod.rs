@@ -1,6 +1,6 @@
 //! The log of changes: what was added, changed and removed from one publication to the next. It is in
-//! segments, one for each publication with a change, compressed, in the folder of the publication that they
-//! led to; so a publication and its changes become current in the same step. Older segments are linked
+//! segments of bounded size, at least one for each publication with a change, compressed, in the folder of the
+//! publication that they led to; so a publication and its changes become current in the same step. Older segments are linked
 //! from the publication before, for a bounded time and size.
 
 mod cursor;
@@ -13,7 +13,13 @@ pub use diff::Op;
 pub use follow::Follower;
 pub use log::{Bounds, KEPT, Listed, Log, MOST_BYTES, Page, Segment, Wanted};
 
-use crate::{identifier::hexadecimal, parts::Documents, record::FEEDS, timestamp::Timestamp};
+use crate::{
+    files::{found, sync_folder},
+    identifier::hexadecimal,
+    parts::Documents,
+    record::FEEDS,
+    timestamp::Timestamp,
+};
 use diff::{Change, changes};
 use flate2::{Compression, write::GzEncoder};
 use serde::Serialize;
@@ -27,6 +33,11 @@ use std::{
 
 /// The folder of the log in a publication, and the file name of the paths at which it is served.
 pub const FOLDER: &str = "changes";
+/// How many bytes a record may have. A page has at least one change.
+pub const MOST_RECORD: usize = 1 << 20;
+/// How many bytes are in one segment at most. A page that begins near the end of a segment reads
+/// all of it.
+const MOST_SEGMENT: usize = 2 << 20;
 /// The place in the index of the cursor that belongs to a publication.
 const CURSOR: &str = "/changes/cursor";
 
@@ -65,9 +76,17 @@ fn with_cursor(index: &[u8], cursor: &Cursor) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
+/// Returns where the log begins of a folder in which nothing was published before. It differs from that of
+/// every other folder, so that a cursor of one is not known in another.
+fn first_cursor(documents: &Documents, now: Timestamp) -> Cursor {
+    let mut digest = Sha256::new_with_prefix(now.to_string());
+    documents.values().for_each(|bytes| digest.update(bytes));
+    Cursor::new(0, &hexadecimal(&digest.finalize()))
+}
+
 /// Writes the log of a publication into its draft: the segments of the `former` publication's folder that are
-/// not too old, unless they are forgotten, and one with the changes from there to these documents. Returns the index with the cursor
-/// that belongs to the publication.
+/// not too old, unless they are forgotten, and new ones with the changes from there to these documents. Returns
+/// the cursor that belongs to the publication, and the index with it, unless the index has it already.
 pub fn write(
     draft: &Path,
     former: Option<&Path>,
@@ -79,21 +98,14 @@ pub fn write(
     let own = documents.get(index).map(Vec::as_slice).unwrap_or_default();
     let folder = draft.join(FOLDER);
     fs::create_dir(&folder)?;
-    let Some(former) = former else {
+    let cursor = match former {
+        Some(former) => follow(&folder, former, (documents, index), past, now)?,
         // The documents are where followers begin. If they were copied from elsewhere, they have a cursor.
-        return Ok((cursor_of(own).unwrap_or_default(), None));
+        None => cursor_of(own)
+            .filter(|cursor| *cursor != Cursor::default())
+            .unwrap_or_else(|| first_cursor(documents, now)),
     };
-    let before = |file: &str| match fs::read(former.join(file)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        read => read,
-    };
-    let begin = cursor_of(&before(index)?).unwrap_or_default();
-    let log = Log::open(former, begin.clone())?;
-    let cursor = segment(&folder, &begin, documents, before, now)?;
-    if past == Past::Kept {
-        log.link(&folder, now)?;
-    }
-    File::open(&folder)?.sync_all()?;
+    sync_folder(&folder)?;
     let stamped = match cursor_of(own).as_ref() == Some(&cursor) {
         true => None,
         false => with_cursor(own, &cursor),
@@ -101,10 +113,26 @@ pub fn write(
     Ok((cursor, stamped))
 }
 
-/// Writes a segment, if there are changes, and returns the cursor after it.
-fn segment(
+/// Writes the changes since the former publication, and returns the cursor after them.
+fn follow(
     folder: &Path,
-    begin: &Cursor,
+    former: &Path,
+    (documents, index): (&Documents, &str),
+    past: Past,
+    now: Timestamp,
+) -> io::Result<Cursor> {
+    let before = |file: &str| Ok(found(fs::read(former.join(file)))?.unwrap_or_default());
+    let begin = cursor_of(&before(index)?).unwrap_or_default();
+    if past == Past::Kept {
+        Log::open(former, begin.clone())?.link(folder, now)?;
+    }
+    segments(folder, begin, documents, before, now)
+}
+
+/// Writes the changes in segments, and returns the cursor after them.
+fn segments(
+    folder: &Path,
+    begin: Cursor,
     documents: &Documents,
     before: impl Fn(&str) -> io::Result<Vec<u8>>,
     now: Timestamp,
@@ -114,9 +142,32 @@ fn segment(
         let after = documents.get(feed.file).map(Vec::as_slice).unwrap_or_default();
         all.extend(changes((feed.id, feed.file), &before(feed.file)?, after));
     }
-    if all.is_empty() {
-        return Ok(begin.clone());
+    if let Some(large) = all.iter().find(|change| change.record_bytes() > MOST_RECORD) {
+        let Change { feed, id, .. } = large;
+        let id = id.as_deref().unwrap_or_default();
+        let what = format!("{id} of {feed} is too large for the log of changes");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, what));
     }
+    let (mut bytes, mut cursor) = (0, begin);
+    let fits = |one: &Change<'_>, next: &Change<'_>| {
+        bytes += one.line_bytes();
+        let fits = bytes + next.line_bytes() <= MOST_SEGMENT;
+        bytes = if fits { bytes } else { 0 };
+        fits
+    };
+    for part in all.chunk_by(fits) {
+        cursor = segment(folder, &cursor, part, now)?;
+    }
+    Ok(cursor)
+}
+
+/// Writes a segment, and returns the cursor after it.
+fn segment(
+    folder: &Path,
+    begin: &Cursor,
+    all: &[Change<'_>],
+    now: Timestamp,
+) -> io::Result<Cursor> {
     let line = |cursor, (change, seq)| Line { cursor, seq, at: now, change };
     let numbered = || all.iter().zip(begin.seq + 1..);
     // The digest of a segment covers those before it.

@@ -4,6 +4,8 @@ use super::{Amount, Claim, Modality, Predicate, Reading, company::Companies, tok
 
 /// The forms by which a company reports that it has sold securities without a public offering.
 const FUNDING_FORMS: [&str; 2] = ["D", "D/A"];
+/// The parts of those who do not file for themselves.
+const OTHER_PARTS: [&str; 5] = ["subject", "reporting", "issuer", "filed by", "serial company"];
 /// Words in the names of vehicles that are not the company itself.
 const VEHICLES: [&str; 13] = [
     "fund",
@@ -33,8 +35,13 @@ pub struct Head {
 
 /// Returns the form and the filer of a title, if it has the form of EDGAR.
 pub fn head(title: &str) -> Option<Head> {
-    let (form, rest) = title.split_once(" - ")?;
+    let (form, rest) = title.split_once(" - ").or_else(|| title.split_once(" – "))?;
     let form = form.trim();
+    // "Form D", "Formulario D"
+    let form = form
+        .rsplit_once(' ')
+        .filter(|(word, _)| word.starts_with("Form"))
+        .map_or(form, |(_, form)| form);
     let valid = !form.is_empty()
         && form.len() <= 12
         && form
@@ -65,7 +72,9 @@ pub(super) fn claims(reading: &Reading<'_>, companies: &Companies) -> Vec<Claim>
     // The number in the title may have been removed as contact data.
     let named = || reading.title.split_once(" - ")?.1.split(" (").next();
     let filer = head.as_ref().map(|head| head.filer.as_str()).or_else(named);
-    let is_filer = head.as_ref().is_none_or(|head| head.part.eq_ignore_ascii_case("filer"));
+    let is_filer = head
+        .as_ref()
+        .is_none_or(|head| !OTHER_PARTS.iter().any(|part| head.part.eq_ignore_ascii_case(part)));
     let company = filer_of(cik, filer, companies)
         .filter(|company| !companies.invests(*company) && !reading.is_fund);
     let is_funding = FUNDING_FORMS.contains(&form.trim()) && is_filer;
@@ -78,6 +87,7 @@ pub(super) fn claims(reading: &Reading<'_>, companies: &Companies) -> Vec<Claim>
         is_negated: false,
         modality: Modality::Announced,
         evidence: crate::text::line(reading.title, 240),
+        doubt: None,
     }]
 }
 
@@ -115,6 +125,7 @@ fn notice(reading: &Reading<'_>, companies: &Companies) -> Vec<Claim> {
         is_negated: false,
         modality: Modality::Announced,
         evidence: crate::text::line(reading.title, 240),
+        doubt: None,
     }]
 }
 

@@ -1,6 +1,7 @@
 //! The structure of a sentence: which company acts, which ones are only named, and how far it is a fact.
 
 use super::{
+    Amount,
     company::{Companies, Mention},
     lexicon::{Class, Cue, Language},
     text::Text,
@@ -21,6 +22,9 @@ const FOUNDED: [&str; 10] = [
     "fundada",
     "creada",
 ];
+
+/// Words before a level that something reaches.
+const LEVELS: [&str; 4] = ["to", "auf", "à", "hasta"];
 
 /// The part that a company has in a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,6 +109,29 @@ impl<'a> Frame<'a> {
         all.get(from).is_some_and(|found| found.at.start < range.end)
     }
 
+    /// Returns the amounts of a sentence that can be a round's: not a valuation, revenue or a total.
+    pub(super) fn amounts(&self, sentence: &Range<usize>) -> Vec<(Range<usize>, Amount)> {
+        let text = self.text;
+        let mut all = Vec::new();
+        let from = text.amounts.partition_point(|found| found.at.start < sentence.start);
+        for found in
+            text.amounts.iter().skip(from).take_while(|found| found.at.start < sentence.end)
+        {
+            // "raises prices to $20": a level and no sum.
+            let level =
+                found.at.start.checked_sub(1).is_some_and(|at| LEVELS.contains(&text.word(at)));
+            let before = found.at.start.saturating_sub(3)..found.at.start;
+            let after = found.at.end..found.at.end + 2;
+            let beside = level
+                || self.has(&before, Class::Beside)
+                || self.cues_in(&after, Class::Beside).any(|cue| cue.start < found.at.end + 2);
+            if !beside {
+                all.push((found.at.clone(), found.amount.clone()));
+            }
+        }
+        all
+    }
+
     /// Returns the part of the sentence between commas to which the token belongs.
     fn clause(&self, sentence: &Range<usize>, at: usize) -> Range<usize> {
         let is_border =
@@ -146,7 +173,10 @@ impl<'a> Frame<'a> {
             true => clause.contains(&cue.start) && cue.start >= event.start,
             false => clause.contains(&cue.start) && cue.start <= event.end + 6,
         });
-        if planned || (japanese && self.is_title(sentence) && self.ends_with(sentence, "へ")) {
+        // "100人採用へ": towards it.
+        let towards = japanese
+            && (event.end.saturating_sub(1)..event.end + 2).any(|at| text.word(at) == "へ");
+        if planned || towards {
             return Standing::Planned;
         }
         if self.cues_in(sentence, Class::Condition).any(|cue| japanese || cue.start <= event.start)
@@ -162,14 +192,6 @@ impl<'a> Frame<'a> {
         Standing::Fact
     }
 
-    fn ends_with(&self, sentence: &Range<usize>, word: &str) -> bool {
-        let last = sentence
-            .clone()
-            .rev()
-            .find(|at| self.text.tokens.get(*at).is_some_and(|token| token.kind != Kind::Sign));
-        last.is_some_and(|at| self.text.word(at) == word)
-    }
-
     /// "調達か 関係者"
     fn leaves_open(&self, sentence: &Range<usize>) -> bool {
         sentence.clone().any(|at| {
@@ -182,7 +204,7 @@ impl<'a> Frame<'a> {
         })
     }
 
-    fn is_question(&self, sentence: &Range<usize>) -> bool {
+    pub(super) fn is_question(&self, sentence: &Range<usize>) -> bool {
         let last = sentence.end.saturating_sub(1);
         let ends = (last.saturating_sub(1)..=last).any(|at| self.text.word(at) == "?");
         ends || sentence.clone().any(|at| self.text.word(at) == "¿")

@@ -2,10 +2,12 @@
 //! (`tables/`), and so are the forms of amounts; the rules join them by sentence.
 
 mod company;
+mod features;
 mod filing;
 mod frame;
 mod lexicon;
 mod money;
+mod opinion;
 mod others;
 mod party;
 mod reader;
@@ -14,8 +16,10 @@ mod text;
 mod token;
 
 pub use company::{Companies, Company, plain_cik};
+pub use features::BY_RULES;
 pub use filing::{Head, head};
 pub use money::Amount;
+pub use opinion::LABELS;
 
 use crate::record::SourceType;
 use schemars::JsonSchema;
@@ -68,6 +72,8 @@ pub struct Claim {
     pub modality: Modality,
     /// The words that say so.
     pub evidence: String,
+    /// The words for which the second opinion doubts the claim.
+    pub doubt: Option<String>,
 }
 
 /// An item whose claims are read.
@@ -106,9 +112,11 @@ pub struct Claims {
 }
 
 impl Claim {
-    /// Returns whether the claim may begin a signal: affirmed, announced or reported, about a company of the map.
+    /// Returns whether the claim may begin a signal: affirmed, announced or reported, about a company of the map,
+    /// and not doubted.
     pub fn holds(&self) -> bool {
         self.company.is_some()
+            && self.doubt.is_none()
             && !self.is_negated
             && matches!(self.modality, Modality::Announced | Modality::Reported)
     }
@@ -148,11 +156,26 @@ pub fn read(reading: &Reading<'_>, companies: &Companies) -> Claims {
         return Claims { all, named: about.into_iter().collect(), about, language: "" };
     }
     let text = text::Text::new(reading.title, reading.text);
-    let (mut all, about) = reader::claims(reading, &text, companies);
+    let frame = reader::frame(reading, &text, companies);
+    let mut claims = by_rules(reading, &frame);
+    let features = features::features(reading, &frame, &claims);
+    opinion::weigh(&mut claims, &opinion::judge(&features), &frame);
+    claims
+}
+
+fn by_rules(reading: &Reading<'_>, frame: &frame::Frame<'_>) -> Claims {
+    let (mut all, about) = reader::claims(reading, frame);
     others::hold_lists(&mut all);
-    let mut named: Vec<usize> =
-        companies.mentions(&text).iter().map(|mention| mention.company).collect();
+    let mut named: Vec<usize> = frame.mentions.iter().map(|mention| mention.company).collect();
     named.sort_unstable();
     named.dedup();
-    Claims { all, named, about, language: text.language.code() }
+    Claims { all, named, about, language: frame.text.language.code() }
+}
+
+/// Returns what the second opinion looks at in an item that is no filing, for `examples/opinion.rs`, which
+/// computes the weights.
+pub fn features(reading: &Reading<'_>, companies: &Companies) -> Vec<String> {
+    let text = text::Text::new(reading.title, reading.text);
+    let frame = reader::frame(reading, &text, companies);
+    features::features(reading, &frame, &by_rules(reading, &frame))
 }

@@ -28,6 +28,7 @@ impl Item<'_> {
             is_negated: false,
             modality: Modality::Announced,
             evidence: self.words(&(0..self.text().title_end)),
+            doubt: None,
         })
     }
 
@@ -73,6 +74,7 @@ impl Item<'_> {
                 is_negated: modality == Modality::Denied,
                 modality,
                 evidence: self.words(sentence),
+                doubt: None,
             });
         }
         claims

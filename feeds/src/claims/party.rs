@@ -1,7 +1,6 @@
 //! The round of a claim, and its investors.
 
 use super::{
-    Reading,
     frame::Frame,
     lexicon::Class,
     text::Text,
@@ -43,11 +42,7 @@ const OTHERS: &[&str] = &[
 ];
 
 /// Returns the name of the round: "series_a", "pre_seed", "seed", "growth", "debt".
-pub(super) fn round(
-    frame: &Frame<'_>,
-    sentence: &Range<usize>,
-    _reading: &Reading<'_>,
-) -> Option<String> {
+pub(super) fn round(frame: &Frame<'_>, sentence: &Range<usize>) -> Option<String> {
     let named = |range: &Range<usize>| {
         frame
             .cues_in(range, Class::Round)

@@ -15,9 +15,6 @@ use std::ops::Range;
 /// How many characters of evidence are kept.
 const MOST_EVIDENCE: usize = 240;
 
-/// Words before a level that something reaches.
-const LEVELS: [&str; 4] = ["to", "auf", "à", "hasta"];
-
 /// A sentence that tells of funding or hiring.
 struct Evidence {
     predicate: Predicate,
@@ -34,17 +31,17 @@ struct Evidence {
 /// An item with what is known of it as a whole.
 pub(super) struct Item<'a> {
     reading: &'a Reading<'a>,
-    pub(super) frame: Frame<'a>,
+    pub(super) frame: &'a Frame<'a>,
     pub(super) topic: Option<usize>,
     pub(super) reported: bool,
 }
 
-/// Returns the claims of an item that is no filing; those of the title first.
-pub(super) fn claims(
+/// Returns the structure of an item that is no filing.
+pub(super) fn frame<'a>(
     reading: &Reading<'_>,
-    text: &Text,
-    companies: &Companies,
-) -> (Vec<Claim>, Option<usize>) {
+    text: &'a Text,
+    companies: &'a Companies,
+) -> Frame<'a> {
     let mentions = companies.mentions(text);
     // A page on a company's website is its own, if the item names it or is a post of its board.
     let linked = reading.url.and_then(|url| companies.with_website(url)).filter(|company| {
@@ -52,11 +49,16 @@ pub(super) fn claims(
             || mentions.iter().any(|mention| mention.company == *company)
     });
     let own = reading.own.or(linked);
-    let frame = Frame { text, companies, mentions, own, year: reading.year };
-    let topic = match reading.kind == SourceType::AtsBoard && own.is_none() {
+    Frame { text, companies, mentions, own, year: reading.year }
+}
+
+/// Returns the claims of an item that is no filing, those of the title first, and the company that it is about.
+pub(super) fn claims(reading: &Reading<'_>, frame: &Frame<'_>) -> (Vec<Claim>, Option<usize>) {
+    let topic = match reading.kind == SourceType::AtsBoard && frame.own.is_none() {
         true => frame.employer(),
         false => frame.topic(),
     };
+    let text = frame.text;
     let whole = 0..text.tokens.len();
     let reported = text.sentences.iter().any(|sentence| frame.has(sentence, Class::Report));
     let item = Item { reading, topic, reported, frame };
@@ -93,18 +95,18 @@ impl Item<'_> {
         {
             return Some(Modality::Background);
         }
-        let asks = self.asks();
+        let told = found.iter().any(|evidence| {
+            evidence.full
+                && evidence.standing == Standing::Fact
+                && self.frame.is_title(&evidence.sentence)
+        });
+        let asks = self.asks(told);
         let first =
             self.frame.mentions_in(&title).first().map_or(title.end, |mention| mention.start);
         let advises = self.frame.has(&(0..first), Class::Advice);
         if (asks || advises) && !self.is_own() {
             return Some(Modality::Background);
         }
-        let told = found.iter().any(|evidence| {
-            evidence.full
-                && evidence.standing == Standing::Fact
-                && self.frame.is_title(&evidence.sentence)
-        });
         if !told && self.frame.has(&title, Class::Deny) && self.hints_at_funding(&title) {
             return Some(Modality::Denied);
         }
@@ -132,7 +134,8 @@ impl Item<'_> {
     fn hints_at_funding(&self, title: &Range<usize>) -> bool {
         let classes =
             [Class::Round, Class::Fund, Class::Raise, Class::Invest, Class::Stake, Class::Sum];
-        classes.iter().any(|class| self.frame.has(title, *class)) || !self.amounts(title).is_empty()
+        classes.iter().any(|class| self.frame.has(title, *class))
+            || !self.frame.amounts(title).is_empty()
     }
 
     /// Returns whether the title begins with advice.
@@ -142,12 +145,12 @@ impl Item<'_> {
         found.is_some_and(|cue| cue.start <= 1)
     }
 
-    /// Returns whether the title explains or advises.
-    fn asks(&self) -> bool {
+    /// Returns whether the title explains or advises, and does not tell of a fact.
+    fn asks(&self, told: bool) -> bool {
         let title = 0..self.text().title_end;
         let first = self.text().word(0);
         ["how", "why", "what", "wie", "warum", "was"].contains(&first)
-            || self.frame.has(&title, Class::Advice)
+            || (!told && self.frame.has(&title, Class::Advice))
     }
 
     /// Returns whether a company of the map, or its investor, speaks.
@@ -156,10 +159,10 @@ impl Item<'_> {
     }
 
     fn funding(&self, sentence: &Range<usize>) -> Option<Evidence> {
-        let frame = &self.frame;
+        let frame = self.frame;
         let first = |class| frame.cues_in(sentence, class).next();
         let rounds: Vec<Cue> = frame.cues_in(sentence, Class::Round).collect();
-        let money = self.amounts(sentence);
+        let money = self.frame.amounts(sentence);
         let has_money = !money.is_empty() || frame.has(sentence, Class::Sum);
         let has_fund = frame.has(sentence, Class::Fund);
         // A phrase can be the event and the round: then another one must tell of the round.
@@ -228,7 +231,7 @@ impl Item<'_> {
 
     /// Returns whether what is raised or received is no round: a fine, a forecast, a grant.
     fn is_blocked(&self, sentence: &Range<usize>, event: &Cue, has_round: bool) -> bool {
-        let frame = &self.frame;
+        let frame = self.frame;
         let money = self.text().amounts.iter().filter(|found| sentence.contains(&found.at.start));
         let places: Vec<Range<usize>> = money
             .map(|found| found.at.clone())
@@ -260,34 +263,8 @@ impl Item<'_> {
         }
     }
 
-    /// Returns the amounts of a sentence that can be a round's: not a valuation, revenue or a total.
-    fn amounts(&self, sentence: &Range<usize>) -> Vec<(Range<usize>, Amount)> {
-        let text = self.text();
-        let mut all = Vec::new();
-        let from = text.amounts.partition_point(|found| found.at.start < sentence.start);
-        for found in
-            text.amounts.iter().skip(from).take_while(|found| found.at.start < sentence.end)
-        {
-            // "raises prices to $20": a level and no sum.
-            let level =
-                found.at.start.checked_sub(1).is_some_and(|at| LEVELS.contains(&text.word(at)));
-            let before = found.at.start.saturating_sub(3)..found.at.start;
-            let after = found.at.end..found.at.end + 2;
-            let beside = level
-                || self.frame.has(&before, Class::Beside)
-                || self
-                    .frame
-                    .cues_in(&after, Class::Beside)
-                    .any(|cue| cue.start < found.at.end + 2);
-            if !beside {
-                all.push((found.at.clone(), found.amount.clone()));
-            }
-        }
-        all
-    }
-
     fn hiring(&self, sentence: &Range<usize>) -> Option<Evidence> {
-        let frame = &self.frame;
+        let frame = self.frame;
         let made = |predicate, event, full| {
             let standing = frame.standing(sentence, &event);
             Some(Evidence {
@@ -373,22 +350,29 @@ impl Item<'_> {
         if !evidence.full {
             return None;
         }
-        let frame = &self.frame;
+        let frame = self.frame;
         let investor = evidence.investor;
-        let company = match frame.subject(&evidence.sentence, &evidence.event, investor) {
+        let subject = frame.subject(&evidence.sentence, &evidence.event, investor);
+        let is_hiring = evidence.predicate == Predicate::IsHiring;
+        let company = match subject {
+            // A post on a board is one of its employer.
             Subject::Company(company) if self.is_board() => {
                 Some(company).filter(|_| self.topic == Some(company))
             }
+            _ if self.is_board() && is_hiring => self.topic,
             Subject::Company(company) => Some(company),
             // A stranger's post is about whom it names.
             Subject::Topic if self.is_strangers() => None,
-            Subject::Topic => self.topic,
-            Subject::Other => None,
+            Subject::Topic if self.topic.is_some() => self.topic,
+            _ if is_hiring && !frame.amount_in(&evidence.sentence) => {
+                frame.hiring_investor(&evidence.sentence)
+            }
+            Subject::Topic | Subject::Other => None,
         };
         let is_funding = evidence.predicate == Predicate::RaisedFunding;
         let company = company.filter(|company| !(is_funding && frame.companies.invests(*company)));
         // What the title holds back is funding; hiring has its own sentences.
-        let held = held.filter(|held| is_funding || *held == Modality::Denied || self.asks());
+        let held = held.filter(|held| is_funding || *held == Modality::Denied || self.asks(false));
         let modality = match (held, evidence.standing) {
             (Some(held), _) => held,
             // Strangers confirm no round, and their word on hiring is a lead.
@@ -407,7 +391,7 @@ impl Item<'_> {
         let (amount, round, investors) = match is_funding {
             true => (
                 self.amount(evidence),
-                party::round(frame, &evidence.sentence, self.reading),
+                party::round(frame, &evidence.sentence),
                 party::investors(self.text()),
             ),
             false => (None, None, Vec::new()),
@@ -422,6 +406,7 @@ impl Item<'_> {
                 || evidence.predicate == Predicate::StoppedHiring,
             modality,
             evidence: self.words(&evidence.sentence),
+            doubt: None,
         })
     }
 
@@ -436,7 +421,7 @@ impl Item<'_> {
     /// Returns the amount that is nearest to the event, or the first of the item.
     fn amount(&self, evidence: &Evidence) -> Option<Amount> {
         let distance = |at: &Range<usize>| at.start.abs_diff(evidence.event.start);
-        let here = self.amounts(&evidence.sentence);
+        let here = self.frame.amounts(&evidence.sentence);
         let nearest =
             here.iter().min_by_key(|(at, _)| distance(at)).map(|(_, amount)| amount.clone());
         nearest.or_else(|| {
@@ -444,7 +429,7 @@ impl Item<'_> {
                 let cue = evidence.event;
                 let fact = !self.frame.has(sentence, Class::Past)
                     && !self.is_blocked(sentence, &cue, true);
-                self.amounts(sentence).into_iter().find(|_| fact).map(|(_, amount)| amount)
+                self.frame.amounts(sentence).into_iter().find(|_| fact).map(|(_, amount)| amount)
             });
             others.next()
         })

@@ -6,6 +6,7 @@ use super::{
     lexicon::{Class, Language},
     token::Kind,
 };
+use std::ops::Range;
 
 impl Frame<'_> {
     pub(super) fn role(&self, mention: &Mention) -> Role {
@@ -121,6 +122,18 @@ impl Frame<'_> {
         Role::Subject
     }
 
+    /// Returns the investor that seeks people itself: the one of whom the sentence or the title tells first.
+    pub(super) fn hiring_investor(&self, sentence: &Range<usize>) -> Option<usize> {
+        let title = 0..self.text.title_end;
+        let first = self.mentions_in(sentence).first().or(self.mentions_in(&title).first());
+        let acts = first.filter(|mention| self.role(mention) == Role::Subject);
+        let named = match (first, acts) {
+            (None, _) => self.own,
+            (_, acts) => acts.map(|mention| mention.company),
+        };
+        named.filter(|company| self.companies.invests(*company))
+    }
+
     /// Returns the employer of a post on a board of many: "Engineer – Harbor", "Engineer at Harbor", or a
     /// sentence that begins with it.
     pub(super) fn employer(&self) -> Option<usize> {
@@ -137,7 +150,7 @@ impl Frame<'_> {
             let role = self.role(mention);
             match mention.start < text.title_end {
                 true => role == Role::Owner || (role == Role::Subject && (begins || sign)),
-                false => begins && matches!(role, Role::Subject | Role::Owner),
+                false => (begins || sign) && matches!(role, Role::Subject | Role::Owner),
             }
         };
         self.mentions.iter().find(is_employer).map(|mention| mention.company)

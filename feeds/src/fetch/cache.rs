@@ -13,7 +13,7 @@ use tempfile::NamedTempFile;
 /// An answer that was not used for this long is removed: its source is no longer read.
 const KEPT: Duration = Duration::from_hours(30 * 24);
 
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// One answer: its validators for a conditional request, and its body after decompression.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -25,9 +25,12 @@ pub(super) struct Kept {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Validators {
     url: String,
-    /// How the body is kept: since 2 it is UTF-8, whatever the server sent.
+    /// How the body is kept: since 2 it is UTF-8, whatever the server sent, and since 3 it has a digest.
     #[serde(default)]
     version: u32,
+    /// The digest of the body: after a loss of power a part of it may be missing.
+    #[serde(default)]
+    sha256: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) etag: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,7 +73,8 @@ impl Cache {
             .append(true)
             .open(self.file(url))
             .and_then(|file| file.set_modified(self.now));
-        (validators.url == url && validators.version == VERSION)
+        let is_whole = validators.sha256 == sha256(&body);
+        (validators.url == url && validators.version == VERSION && is_whole)
             .then_some(Kept { validators, body })
     }
 
@@ -81,7 +85,8 @@ impl Cache {
         last_modified: Option<String>,
         body: &[u8],
     ) -> io::Result<()> {
-        let validators = Validators { url: url.to_owned(), version: VERSION, etag, last_modified };
+        let (url_of, sha256) = (url.to_owned(), sha256(body));
+        let validators = Validators { url: url_of, version: VERSION, sha256, etag, last_modified };
         let mut file = NamedTempFile::new_in(&self.folder)?;
         serde_json::to_writer(&mut file, &validators)?;
         file.write_all(b"\n")?;
@@ -98,6 +103,23 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_answer_that_is_damaged_counts_as_absent() {
+        let (folder, url) = (tempfile::tempdir().unwrap(), "https://asked.example/");
+        let cache = Cache::new(folder.path(), Timestamp::from_millis(0)).unwrap();
+        let body = b"name,website\nCopperleaf,x\nHarbour,y\n";
+        cache.keep(url, None, None, body).unwrap();
+        assert_eq!(cache.find(url).unwrap().body, body);
+        let whole = fs::read(cache.file(url)).unwrap();
+        let last = whole.len() - 1;
+        let mut changed = whole.clone();
+        changed[last] = b'z';
+        for damaged in [&changed[..], &whole[..last], &whole[..last - 10], &whole[..5], b""] {
+            fs::write(cache.file(url), damaged).unwrap();
+            assert_eq!(cache.find(url), None);
+        }
+    }
 
     #[test]
     fn answers_that_are_no_longer_used_are_evicted() {

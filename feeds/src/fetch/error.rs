@@ -17,6 +17,10 @@ pub enum FetchError {
     Later(u64),
     #[error("the answer has more than {0} bytes")]
     TooLarge(usize),
+    #[error("its answers have more than {0} bytes in all")]
+    TooMuch(usize),
+    #[error("its answers take more than {0} seconds in all")]
+    TooLong(u64),
     #[error("the answer is not compressed as it says")]
     Compression,
     #[error("the server leads elsewhere, to {0}")]
@@ -33,10 +37,10 @@ pub enum FetchError {
     )]
     Robots(String),
     #[error(
-        "robots.txt of {0} cannot be read, so nothing is allowed; set ignore_robots = true for this \
+        "robots.txt of {0} answers {1}, so nothing is allowed; set ignore_robots = true for this \
          source if the host's operator permits it otherwise"
     )]
-    NoRobots(String),
+    NoRobots(String, u16),
 }
 
 impl FetchError {
@@ -47,13 +51,15 @@ impl FetchError {
             Self::Status(status) => matches!(status, 408 | 425 | 429 | 500..=599),
             Self::Refused(_)
             | Self::TooLarge(_)
+            | Self::TooMuch(_)
+            | Self::TooLong(_)
             | Self::Compression
             | Self::Elsewhere(_)
             | Self::GivenUp
             | Self::Local
             | Self::File(_)
             | Self::Robots(_)
-            | Self::NoRobots(_) => false,
+            | Self::NoRobots(..) => false,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The only HTTP client. It limits how often it asks a host, and what an answer may cost.
 
+mod budget;
 mod cache;
 mod error;
 mod file;
@@ -7,6 +8,7 @@ mod limits;
 mod robots;
 mod wait;
 
+pub use budget::Budget;
 pub use error::FetchError;
 pub use limits::Limits;
 pub use portolan_reach::Refused;
@@ -56,6 +58,8 @@ pub struct Request<'a> {
     pub most: usize,
     /// Whether the host's `robots.txt` does not count, because its operator permits the use.
     pub ignores_robots: bool,
+    /// What the source may still cost.
+    pub budget: &'a Budget,
 }
 
 /// How much of an answer is read.
@@ -140,56 +144,101 @@ impl Fetcher {
     /// Fetches a document as UTF-8, with one request at a time to each host and a pause between them. If the
     /// server answers that nothing has changed, the body comes from the cache.
     pub async fn get(&self, request: Request<'_>) -> Result<Vec<u8>, FetchError> {
-        let Request { url, most, ignores_robots } = request;
+        let Request { url, most, budget, .. } = request;
+        let most = most.min(budget.bytes_left());
         if url.scheme() == "file" {
             return match self.allows_local {
-                true => file::read(url, most).await,
+                true => budget.bytes_of(file::read(url, most).await),
                 false => Err(FetchError::Local),
             };
         }
+        self.check(url)?;
+        let lane = self.lane(url).await;
+        // The time that others need of the same host is not the source's.
+        let mut lane = lane.lock().await;
+        let begun = Instant::now();
+        let answer =
+            tokio::time::timeout(budget.time_left(), self.allowed(&mut lane, request, most));
+        let answer = answer.await.unwrap_or_else(|_| {
+            lane.delay(self.limits.pause);
+            Err(budget.over())
+        });
+        budget.spend(begun.elapsed());
+        budget.bytes_of(answer)
+    }
+
+    fn check(&self, url: &Url) -> Result<(), FetchError> {
         self.reach.check(url).map_err(|refused| match is_local(url) && !self.allows_local {
             true => FetchError::Local,
             false => refused.into(),
-        })?;
-        let lane = {
-            let mut lanes = self.lanes.lock().await;
-            Arc::clone(lanes.entry(url.authority().to_owned()).or_default())
-        };
-        let mut lane = lane.lock().await;
-        if !ignores_robots {
-            self.ask_robots(&mut lane, url).await?;
-        }
-        self.attempt(&mut lane, url, Size::All(most)).await
+        })
     }
 
-    /// Refuses a URL that the host's `robots.txt` does not allow. The file is fetched once in a build.
-    async fn ask_robots(&self, lane: &mut Lane, url: &Url) -> Result<(), FetchError> {
-        let robots = match (lane.robots.take(), robots::address(url)) {
-            (Some(known), _) => known,
-            (None, None) => Robots::All,
-            (None, Some(address)) => {
-                match self.attempt(lane, &address, Size::Beginning(robots::MOST_BYTES)).await {
-                    Ok(bytes) => Robots::parse(&bytes),
-                    // Without a file everything is allowed (RFC 9309, section 2.3.1.3).
-                    Err(FetchError::Status(400..=499) | FetchError::Elsewhere(_)) => Robots::All,
-                    Err(FetchError::Refused(refused)) => return Err(refused.into()),
-                    Err(FetchError::GivenUp) => return Err(FetchError::GivenUp),
-                    Err(_) => Robots::Unreachable,
-                }
+    async fn lane(&self, url: &Url) -> Arc<Mutex<Lane>> {
+        let mut lanes = self.lanes.lock().await;
+        Arc::clone(lanes.entry(url.authority().to_owned()).or_default())
+    }
+
+    /// Fetches a document, and the targets of its redirects, if the host's `robots.txt` allows each.
+    async fn allowed(
+        &self,
+        lane: &mut Lane,
+        request: Request<'_>,
+        most: usize,
+    ) -> Result<Vec<u8>, FetchError> {
+        let mut at = request.url.clone();
+        for _ in 0..=self.limits.redirects {
+            if !request.ignores_robots {
+                self.ask_robots(lane, &at).await?;
             }
+            match self.attempt(lane, &at, Size::All(most)).await? {
+                Answer::Body(body) => return Ok(body),
+                Answer::Moved(to) => at = self.moved(&at, to)?,
+            }
+        }
+        Err(FetchError::Elsewhere("itself, again and again".to_owned()))
+    }
+
+    /// Refuses a URL that the host's `robots.txt` does not allow. The file is fetched once in a build, for each
+    /// scheme and port, of which a host can have two if it redirects from one to the other.
+    async fn ask_robots(&self, lane: &mut Lane, url: &Url) -> Result<(), FetchError> {
+        let Some(address) = robots::address(url) else { return Ok(()) };
+        let robots = match lane.robots.remove(&address) {
+            Some(known) => known,
+            None => self.robots(lane, &address).await?,
         };
         let host = || url.host_str().unwrap_or_default().to_owned();
         let answer = match (robots.allow(url), &robots) {
             (true, _) => Ok(()),
-            (false, Robots::Unreachable) => Err(FetchError::NoRobots(host())),
+            (false, Robots::Unreachable(status)) => Err(FetchError::NoRobots(host(), *status)),
             (false, _) => Err(FetchError::Robots(host())),
         };
-        lane.robots = Some(robots);
+        lane.robots.insert(address, robots);
         answer
     }
 
+    /// Reads what a host allows. Its file may be on another one; that one's pause is not waited for.
+    async fn robots(&self, lane: &mut Lane, address: &Url) -> Result<Robots, FetchError> {
+        let mut at = address.clone();
+        for _ in 0..=self.limits.robots_redirects {
+            match self.attempt(lane, &at, Size::Beginning(robots::MOST_BYTES)).await {
+                Ok(Answer::Body(bytes)) => return Ok(Robots::parse(&bytes)),
+                Ok(Answer::Moved(to)) => {
+                    self.check(&to)?;
+                    at = to;
+                }
+                // Without a file everything is allowed (RFC 9309, section 2.3.1.3).
+                Err(FetchError::Status(400..=499)) => return Ok(Robots::All),
+                Err(FetchError::Status(status)) => return Ok(Robots::Unreachable(status)),
+                Err(error) => return Err(error),
+            }
+        }
+        // After five redirects, the file counts as absent (section 2.3.1.2).
+        Ok(Robots::All)
+    }
+
     /// Sends a request, and again if that may help.
-    async fn attempt(&self, lane: &mut Lane, url: &Url, size: Size) -> Result<Vec<u8>, FetchError> {
+    async fn attempt(&self, lane: &mut Lane, url: &Url, size: Size) -> Result<Answer, FetchError> {
         let mut attempt = 0;
         loop {
             let too_long = lane.remaining() > self.limits.longest_wait;
@@ -197,7 +246,7 @@ impl Fetcher {
                 return Err(FetchError::GivenUp);
             }
             lane.wait().await;
-            let answer = self.follow(url, size).await;
+            let answer = self.within_time(url, size).await;
             attempt += 1;
             let transient = answer.as_ref().err().is_some_and(FetchError::is_transient);
             lane.record(self.limits.pause, transient);
@@ -215,19 +264,10 @@ impl Fetcher {
         }
     }
 
-    /// Sends a request and follows redirects.
-    async fn follow(&self, url: &Url, size: Size) -> Result<Vec<u8>, FetchError> {
+    async fn within_time(&self, url: &Url, size: Size) -> Result<Answer, FetchError> {
         let Ok(_place) = self.hosts.acquire().await else { return Err(FetchError::Away) };
-        let until = Instant::now() + self.limits.request;
-        let mut at = url.clone();
-        for _ in 0..=self.limits.redirects {
-            let asked = tokio::time::timeout_at(until, self.ask(&at, size)).await;
-            match asked.map_err(|_| FetchError::TooSlow)?? {
-                Answer::Body(body) => return Ok(body),
-                Answer::Moved(to) => at = to,
-            }
-        }
-        Err(FetchError::Elsewhere("itself, again and again".to_owned()))
+        let asked = tokio::time::timeout(self.limits.request, self.ask(url, size)).await;
+        asked.map_err(|_| FetchError::TooSlow)?
     }
 
     async fn ask(&self, url: &Url, size: Size) -> Result<Answer, FetchError> {
@@ -251,7 +291,7 @@ impl Fetcher {
         match (status, kept) {
             (StatusCode::NOT_MODIFIED, Some(kept)) => Ok(Answer::Body(kept.body)),
             (StatusCode::OK, _) => Ok(Answer::Body(self.body(url, response, size).await?)),
-            _ if status.is_redirection() => self.moved(url, &response).map(Answer::Moved),
+            _ if status.is_redirection() => target(url, &response).map(Answer::Moved),
             _ => Err(match later(response.headers(), self.now) {
                 Some(seconds) if matches!(status.as_u16(), 429 | 503) => FetchError::Later(seconds),
                 _ => FetchError::Status(status.as_u16()),
@@ -260,10 +300,7 @@ impl Fetcher {
     }
 
     /// Returns the target of a redirect. It must have the same origin, or be the same host over TLS.
-    fn moved(&self, from: &Url, response: &Response) -> Result<Url, FetchError> {
-        let status = FetchError::Status(response.status().as_u16());
-        let to = text(response.headers(), &LOCATION).ok_or(status.clone())?;
-        let to = from.join(&to).map_err(|_| status)?;
+    fn moved(&self, from: &Url, to: Url) -> Result<Url, FetchError> {
         let same = to.origin() == from.origin();
         let secured = to.host() == from.host() && (from.scheme(), to.scheme()) == ("http", "https");
         match self.reach.check(&to) {
@@ -313,6 +350,13 @@ impl Fetcher {
     }
 }
 
+/// Returns where a redirect leads.
+fn target(from: &Url, response: &Response) -> Result<Url, FetchError> {
+    let status = FetchError::Status(response.status().as_u16());
+    let to = text(response.headers(), &LOCATION).ok_or(status.clone())?;
+    from.join(&to).map_err(|_| status)
+}
+
 /// Returns whether a URL is one of this machine.
 fn is_local(url: &Url) -> bool {
     match url.host() {
@@ -345,10 +389,13 @@ fn later(headers: &HeaderMap, now: Timestamp) -> Option<u64> {
             httpdate::parse_http_date(text).ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
         Some(since.as_secs())
     };
-    asked.trim().parse().ok().or_else(|| {
+    let asked = asked.trim();
+    let is_number = !asked.is_empty() && asked.bytes().all(|byte| byte.is_ascii_digit());
+    let seconds = is_number.then(|| asked.parse().unwrap_or(u64::MAX));
+    seconds.or_else(|| {
         let server_s = text(headers, &DATE).and_then(|value| date(&value));
         let now_s = u64::try_from(now.as_millis() / 1000).unwrap_or(0);
-        Some(date(&asked)?.saturating_sub(server_s.unwrap_or(now_s)))
+        Some(date(asked)?.saturating_sub(server_s.unwrap_or(now_s)))
     })
 }
 

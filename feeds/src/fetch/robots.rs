@@ -16,8 +16,8 @@ const MOST_PATTERN: usize = 2_000;
 pub(super) enum Robots {
     /// There is no file, or none that can be had.
     All,
-    /// The host has failed to say what it allows, so nothing is.
-    Unreachable,
+    /// The host has answered with this status instead of saying what it allows, so nothing is.
+    Unreachable(u16),
     Rules(Vec<Rule>),
 }
 
@@ -196,7 +196,7 @@ mod tests {
     fn a_host_without_rules_allows_everything_and_one_that_fails_nothing() {
         let url = "https://boards.example/jobs".parse().unwrap();
         assert!(Robots::All.allow(&url));
-        assert!(!Robots::Unreachable.allow(&url));
+        assert!(!Robots::Unreachable(503).allow(&url));
         assert!(allows("<html>not found</html>", "/jobs"));
     }
 

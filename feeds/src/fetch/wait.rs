@@ -1,16 +1,20 @@
 //! The requests to one host: when the next one may be sent, and how many in a row have failed.
 
 use super::robots::Robots;
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 use tokio::time::Instant;
+use url::Url;
+
+/// A longer wait is longer than any build, and may be later than the clock can say.
+const LONGEST: Duration = Duration::from_hours(24);
 
 /// The state of one host. A task that holds its lock may send a request.
 #[derive(Debug, Default)]
 pub(super) struct Lane {
     not_before: Option<Instant>,
     failures: u32,
-    /// What the host's `robots.txt` allows; `None` as long as it was not asked for.
-    pub(super) robots: Option<Robots>,
+    /// What the host's `robots.txt` allows, by the address of the file.
+    pub(super) robots: BTreeMap<Url, Robots>,
 }
 
 impl Lane {
@@ -38,9 +42,21 @@ impl Lane {
         self.delay(pause);
     }
 
-    /// Delays the next request by at least this time.
+    /// Delays the next request by at least this time, of which a day counts.
     pub(super) fn delay(&mut self, wait: Duration) {
-        let until = Instant::now() + wait;
+        let until = Instant::now() + wait.min(LONGEST);
         self.not_before = Some(self.not_before.map_or(until, |instant| instant.max(until)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_may_ask_to_wait_for_any_time() {
+        let mut lane = Lane::default();
+        lane.delay(Duration::from_secs(u64::MAX));
+        assert!(lane.remaining() > Duration::from_hours(23));
     }
 }

@@ -1,13 +1,21 @@
 //! Reads all pages of a board, and the details of its postings.
 
-use super::request::Asker;
+use super::{
+    details::{Details, Taken, listed},
+    request::Asker,
+};
 use crate::{
-    board::{Board, Page, Posting},
+    board::{Board, Detailed, Posting},
     entries::Refused,
+    identifier::sha256,
     state::{Held, Records, Told},
+    timestamp::Timestamp,
 };
 use std::collections::{BTreeMap, VecDeque};
 use url::Url;
+
+/// Raise it whenever the same answer gives other records: boards that have not changed are read anew then.
+const READERS: u32 = 1;
 
 /// What was read of a board so far.
 #[derive(Default)]
@@ -32,14 +40,46 @@ impl Reading {
     }
 
     fn refuse(&mut self, entry: &str, id: Option<String>, reason: String) {
-        self.refused.push(Refused { entry: entry.to_owned(), id, reason });
+        self.refused.push(Refused::new(entry.to_owned(), id.as_deref(), &reason));
     }
 }
 
-/// Reads a board. `known` are the postings that were read before.
-pub(super) async fn read(board: &Board, known: &[Held], asker: &Asker<'_>) -> Result<Told, String> {
+/// What is known of a board from the build before.
+pub(super) struct Known<'k> {
+    pub(super) held: &'k [Held],
+    pub(super) refused: &'k [Refused],
+    /// The digest of its answer.
+    pub(super) digest: &'k str,
+    /// What else the records were made from.
+    pub(super) seed: &'k str,
+}
+
+impl Known<'_> {
+    /// Returns what was read of the same answer. What is missing since then was not in it.
+    fn again(&self, digest: &str) -> Option<Told> {
+        let is_same = !digest.is_empty() && self.digest == digest;
+        is_same.then(|| Told {
+            records: Records::Postings(
+                self.held.iter().filter(|held| held.missing == 0).cloned().collect(),
+            ),
+            refused: self.refused.to_vec(),
+            digest: digest.to_owned(),
+            ..Told::default()
+        })
+    }
+}
+
+/// Reads a board. `now` is when its details are read.
+pub(super) async fn read(
+    board: &Board,
+    known: &Known<'_>,
+    asker: &Asker<'_>,
+    now: Timestamp,
+) -> Result<Told, String> {
     let limits = asker.fetcher.limits();
     let (mut reading, mut entries, mut pages) = (Reading::default(), 0, 0);
+    let mut details = Details::new(known.held, limits);
+    let mut digest = String::new();
     let mut waiting: VecDeque<Url> = board.first().into_iter().collect();
     // Whether the first page has named others that may describe roles.
     let mut leads = false;
@@ -52,16 +92,27 @@ pub(super) async fn read(board: &Board, known: &[Held], asker: &Asker<'_>) -> Re
             waiting.push_front(url);
             break;
         }
-        let page = match page(board, &url, asker).await {
+        let answer = asker.fetched(&url, limits.board_bytes).await;
+        if pages == 1
+            && let Ok(bytes) = &answer
+        {
+            digest =
+                sha256(format!("{}{READERS}{board:?}{}", known.seed, sha256(bytes)).as_bytes());
+            if let Some(told) = known.again(&digest) {
+                return Ok(told);
+            }
+        }
+        let read = |bytes: Vec<u8>| board.read(&bytes, &url).map_err(|error| error.to_string());
+        let page = match answer.and_then(read) {
             Ok(page) => page,
             Err(reason) if leads => {
                 reading.refuse(url.path(), None, reason);
-                still_there(&mut reading, known, &url);
+                still_there(&mut reading, known.held, &url);
                 continue;
             }
             Err(reason) => return Err(reason),
         };
-        if known.is_empty()
+        if known.held.is_empty()
             && let Some(doubt) = board.doubt(&page)
         {
             reading.refuse("the board", None, doubt.to_owned());
@@ -73,48 +124,67 @@ pub(super) async fn read(board: &Board, known: &[Held], asker: &Asker<'_>) -> Re
         }
         entries += page.entries;
         reading.refused.extend(page.refused);
-        for posting in page.postings {
-            let posting = completed(board, posting, known, asker, &mut reading).await;
+        for mut posting in page.postings {
+            if leads {
+                posting.page = url.to_string();
+            }
+            let posting = completed(board, posting, (&mut details, now), asker, &mut reading).await;
             reading.add(posting);
         }
+    }
+    if details.waiting > 0 {
+        let reason =
+            format!("the details of {} postings are read in later builds", details.waiting);
+        reading.refuse("the board", None, reason);
     }
     if !waiting.is_empty() {
         let reason = format!("{} more pages about roles are not read", waiting.len());
         reading.refuse("the board", None, reason);
-        waiting.iter().for_each(|url| still_there(&mut reading, known, url));
+        waiting.iter().for_each(|url| still_there(&mut reading, known.held, url));
     }
     let Reading { held, refused, .. } = reading;
-    Ok(Told { records: Records::Postings(held), refused })
-}
-
-async fn page(board: &Board, url: &Url, asker: &Asker<'_>) -> Result<Page, String> {
-    let bytes = asker.fetched(url, asker.fetcher.limits().board_bytes).await?;
-    board.read(&bytes, url).map_err(|error| error.to_string())
+    // An answer that leads to others does not say everything.
+    let is_whole = pages == 1 && !board.has_details();
+    let digest = if is_whole { digest } else { String::new() };
+    Ok(Told { records: Records::Postings(held), refused, digest, ..Told::default() })
 }
 
 /// Keeps what was read before on a page that could not be read now.
 fn still_there(reading: &mut Reading, known: &[Held], url: &Url) {
-    let here = known.iter().filter(|held| held.posting.source_url == url.as_str());
+    let is_here = |posting: &Posting| match posting.page.as_str() {
+        "" => posting.source_url == url.as_str(),
+        page => page == url.as_str(),
+    };
+    let here = known.iter().filter(|held| is_here(&held.posting));
     here.for_each(|held| reading.add(held.posting.clone()));
 }
 
-/// Returns the posting with its details, or as it was read before if these cannot be read.
+/// Returns the posting with its details, or as it was read before if these are not read now.
 async fn completed(
     board: &Board,
     posting: Posting,
-    known: &[Held],
+    (details, now): (&mut Details<'_>, Timestamp),
     asker: &Asker<'_>,
     reading: &mut Reading,
 ) -> Posting {
     let is_new = !reading.positions.contains_key(&posting.external_id);
     let Some(url) = board.detail(&posting).filter(|_| is_new) else { return posting };
+    let listed = listed(&posting);
+    let known = details.known(&posting.external_id);
+    match details.of(&posting, &listed, asker.budget.is_short()) {
+        Taken::Before(known) => return known.clone(),
+        Taken::Later(known) => return known.map_or(posting, Posting::clone),
+        Taken::Board => {}
+    }
     let detail = asker.fetched(&url, asker.fetcher.limits().body_bytes).await;
     let complete = detail.and_then(|bytes| {
         board.complete(posting.clone(), &bytes).map_err(|error| error.to_string())
     });
-    complete.unwrap_or_else(|reason| {
-        reading.refuse("the details", Some(posting.external_id.clone()), reason);
-        let before = known.iter().find(|entry| entry.posting.external_id == posting.external_id);
-        before.map_or(posting, |entry| entry.posting.clone())
-    })
+    match complete {
+        Ok(complete) => Posting { detailed: Some(Detailed { at: now, listed }), ..complete },
+        Err(reason) => {
+            reading.refuse("the details", Some(posting.external_id.clone()), reason);
+            known.map_or(posting, Posting::clone)
+        }
+    }
 }

@@ -1,22 +1,25 @@
 //! Reads all sources, each independently of the others, and joins the results with what was read before.
 
 mod board;
+mod details;
 mod request;
 
 use crate::{
     directory,
-    entries::Refused,
-    fetch::Fetcher,
+    entries::{Refused, shown},
+    fetch::{Budget, Fetcher},
+    identifier::sha256,
     record::SourceType,
     registry,
     sources::{BoardSource, Directory, Registry, Sources, Syndication},
-    state::{Kept, Records, State, Told, Trust},
-    syndication::{self, Item, Offering},
+    state::{Kept, Records, Scope, State, Told, Trust},
+    syndication::{self, Answer, Item, Offering, Reach},
     timestamp::Timestamp,
 };
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use request::Asker;
 use std::collections::{BTreeMap, BTreeSet};
+use tokio::time::Instant;
 use url::Url;
 
 /// What a build is doing.
@@ -40,6 +43,10 @@ pub enum Progress {
     },
     Joined {
         records: usize,
+    },
+    /// The publication before, the last one of its day, could not be kept as a snapshot.
+    NoSnapshot {
+        reason: String,
     },
     Published {
         folder: std::path::PathBuf,
@@ -101,11 +108,22 @@ pub async fn gather(
         .collect();
     progress(Progress::Begun { sources: asked.len() });
     let mut left = asked.len();
+    let until = Instant::now() + fetcher.limits().reading;
+    // The postings have been cleaned from the names of people who objected: with another list, they are read anew.
+    // Before the first build, the list is empty as well.
+    let nothing = sha256(b"");
+    let seed = if former.objections.is_empty() { &nothing } else { &former.objections };
     let each = asked.into_iter().map(|source| {
         let before = former.sources.remove(&source.id());
         async move {
-            let answer = ask(&source, sources, before.as_ref(), fetcher).await;
-            (source, before, answer)
+            let asked = ask(&source, sources, before.as_ref(), (fetcher, seed.as_str(), now));
+            let answer = tokio::time::timeout_at(until, asked).await;
+            let too_late = || {
+                let seconds = fetcher.limits().reading.as_secs();
+                format!("the sources were not all read within {seconds} seconds")
+            };
+            let answer = answer.unwrap_or_else(|_| Err(too_late()));
+            (source, before, answer.map_err(|reason| shown(&reason)))
         }
     });
     let mut running: FuturesUnordered<_> = each.collect();
@@ -139,22 +157,26 @@ async fn ask(
     source: &AnySource<'_>,
     sources: &Sources,
     before: Option<&Kept>,
-    fetcher: &Fetcher,
+    (fetcher, seed, now): (&Fetcher, &str, Timestamp),
 ) -> Result<Told, String> {
-    let asker = Asker { fetcher, ignores_robots: source.ignores_robots() };
+    let budget = Budget::new(fetcher.limits());
+    let asker = Asker { fetcher, ignores_robots: source.ignores_robots(), budget };
     match source {
         AnySource::Registry(registry) => {
             let bytes = asker.usual(&address(&registry.url)?).await?;
             let (all, refused) = registry::read(&bytes, registry, sources)?;
-            Ok(Told { records: Records::Organisations(all), refused })
+            Ok(Told { records: Records::Organisations(all), refused, ..Told::default() })
         }
         AnySource::Directory(directory) => ask_directory(directory, &asker).await,
         AnySource::Board(source) => {
-            let known = match before.map(|kept| &kept.records) {
+            let held = match before.map(|kept| &kept.records) {
                 Some(Records::Postings(held)) => held.as_slice(),
                 _ => &[],
             };
-            board::read(&source.board(), known, &asker).await
+            let refused = before.map(|kept| kept.refused.as_slice()).unwrap_or_default();
+            let digest = before.map(|kept| kept.digest.as_str()).unwrap_or_default();
+            let known = board::Known { held, refused, digest, seed };
+            board::read(&source.board(), &known, &asker, now).await
         }
         AnySource::Syndication(feed) => {
             let known = match before.map(|kept| &kept.records) {
@@ -188,14 +210,21 @@ async fn ask_directory(source: &Directory, asker: &Asker<'_>) -> Result<Told, St
             None => None,
         };
     }
-    Ok(Told { records: Records::Listed(listed), refused })
+    Ok(Told { records: Records::Listed(listed), refused, ..Told::default() })
 }
 
 /// Reads a feed and, if it lists filings, what those about offerings say. `known` are the entries that were
 /// read before.
 async fn ask_feed(source: &Syndication, known: &[Item], asker: &Asker<'_>) -> Result<Told, String> {
     let url = address(&source.url)?;
-    let (mut items, mut refused) = syndication::read(&asker.usual(&url).await?, &source.url)?;
+    let Answer { mut items, mut refused, reach } =
+        syndication::read(&asker.usual(&url).await?, &source.url)?;
+    // What people say can be taken back.
+    let scope = match (source.kind, reach) {
+        (SourceType::Social, Reach::Nothing) => Scope::All,
+        (SourceType::Social, Reach::Since(at)) => Scope::Since(at),
+        _ => Scope::Newest,
+    };
     if source.kind == SourceType::Filing {
         let offerings: BTreeMap<&str, &Offering> = known
             .iter()
@@ -213,10 +242,10 @@ async fn ask_feed(source: &Syndication, known: &[Item], asker: &Asker<'_>) -> Re
                 Ok(offering) => item.offering = Some(offering),
                 Err(reason) => {
                     let entry = "the data of a filing".to_owned();
-                    refused.push(Refused { entry, id: Some(item.key.clone()), reason });
+                    refused.push(Refused::new(entry, Some(&item.key), &reason));
                 }
             }
         }
     }
-    Ok(Told { records: Records::Items(items), refused })
+    Ok(Told { records: Records::Items(items), refused, scope, ..Told::default() })
 }

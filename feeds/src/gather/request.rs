@@ -1,17 +1,20 @@
 //! Fetches the documents of one source.
 
-use crate::fetch::{Fetcher, Request};
+use crate::fetch::{Budget, Fetcher, Request};
 use url::Url;
 
 pub(super) struct Asker<'f> {
     pub(super) fetcher: &'f Fetcher,
     /// Whether the operator says that `robots.txt` does not count for this source.
     pub(super) ignores_robots: bool,
+    /// What the source may still cost.
+    pub(super) budget: Budget,
 }
 
 impl Asker<'_> {
     pub(super) async fn fetched(&self, url: &Url, most: usize) -> Result<Vec<u8>, String> {
-        let request = Request { url, most, ignores_robots: self.ignores_robots };
+        let request =
+            Request { url, most, ignores_robots: self.ignores_robots, budget: &self.budget };
         self.fetcher.get(request).await.map_err(|error| error.to_string())
     }
 

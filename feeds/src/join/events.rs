@@ -17,6 +17,10 @@ use crate::{
 
 const MOST_EVENTS: usize = 400;
 const MOST_POSTS: usize = 1_000;
+/// How many tags an event has.
+const MOST_TAGS: usize = 20;
+/// How many organisations and people an event names.
+const MOST_NAMED: usize = 50;
 
 /// Returns news, filings and announcements about organisations on the map, and an event for each hiring
 /// signal that was verified; the newest first.
@@ -42,11 +46,13 @@ pub(super) fn events(
 fn event(heard: &Heard<'_>, signals: &[Signal], people: &[Person], now: Timestamp) -> Event {
     let item = heard.item;
     let signal = supported(heard, signals);
-    let target_ids: Vec<String> = heard.named.iter().map(|place| place.target_id.clone()).collect();
+    let target_ids: Vec<String> =
+        heard.named.iter().take(MOST_NAMED).map(|place| place.target_id.clone()).collect();
     let text = format!("{} {}", item.title, item.text);
     let is_named = |person: &&Person| {
         target_ids.contains(&person.target_id) && text.contains(&person.full_name)
     };
+    let named_people = people.iter().filter(is_named).take(MOST_NAMED);
     let without_signal =
         if heard.source.is_some() { Maturity::SourceBacked } else { Maturity::Unsourced };
     Event {
@@ -57,10 +63,10 @@ fn event(heard: &Heard<'_>, signals: &[Signal], people: &[Person], now: Timestam
         summary: line(&item.text, 300),
         date_published: heard.at,
         date_modified: heard.at,
-        tags: item.tags.clone(),
+        tags: item.tags.iter().take(MOST_TAGS).cloned().collect(),
         map: EventMap {
             kind: kind(heard),
-            people_ids: people.iter().filter(is_named).map(|person| person.id.clone()).collect(),
+            people_ids: named_people.map(|person| person.id.clone()).collect(),
             target_ids,
             signal_id: signal.map(|signal| signal.id.clone()),
             maturity: signal.map_or(without_signal, |signal| signal.maturity),

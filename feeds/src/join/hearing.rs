@@ -13,9 +13,12 @@ use crate::{
     state::{Quarantined, Records, State},
     syndication::Item,
     text::line,
-    timestamp::Timestamp,
+    timestamp::{Timestamp, days},
 };
+use std::time::Duration;
 
+/// Posts that are older than this say nothing any more, and cannot be seen to be deleted.
+const OLDEST_POST: Duration = days(180);
 /// How many doubtful claims are listed.
 const MOST_DOUBTS: usize = 200;
 
@@ -81,7 +84,12 @@ pub(super) fn heard<'a>(
         let Some(kept) = state.sources.get(&feed.id) else { continue };
         let Records::Items(items) = &kept.records else { continue };
         let read_at = kept.read_at.unwrap_or(now);
-        all.extend(items.iter().map(|item| understood(feed, item, (town, &companies), read_at)));
+        let is_old = |item: &&Item| {
+            feed.kind == SourceType::Social
+                && now.since(item.published_at.unwrap_or(read_at)) > OLDEST_POST
+        };
+        let items = items.iter().filter(|item| !is_old(item));
+        all.extend(items.map(|item| understood(feed, item, (town, &companies), read_at)));
     }
     all.sort_by(|one, other| (one.at, &one.source_id).cmp(&(other.at, &other.source_id)));
     all
@@ -221,11 +229,13 @@ fn doubt(claims: &Claims, signal: Option<&Claim>, town: &Town<'_>) -> Option<Str
         // What is told as the past is no doubt.
         Modality::Background => return None,
         Modality::Announced | Modality::Reported if claim.is_negated => "denied",
+        Modality::Announced | Modality::Reported if claim.doubt.is_some() => "doubtful",
         Modality::Announced | Modality::Reported => "contradicted in the item",
     };
     let kind = if claim.predicate == Predicate::RaisedFunding { "funding" } else { "hiring" };
     let evidence = line(&claim.evidence, 160);
-    Some(format!("{kind} of {} is {reason}: “{evidence}”", place.organisation.name))
+    let against = claim.doubt.as_ref().map(|doubt| format!(" ({doubt})")).unwrap_or_default();
+    Some(format!("{kind} of {} is {reason}{against}: “{evidence}”", place.organisation.name))
 }
 
 impl Heard<'_> {

@@ -31,6 +31,23 @@ impl Joined {
         removed
     }
 
+    /// Removes the source at this position from a signal that stands without it, and returns the source's id and
+    /// address.
+    pub fn remove_source(&mut self, signal_id: &str, position: usize) -> Option<(String, String)> {
+        let signal = self.signals.iter_mut().find(|signal| signal.id == signal_id)?;
+        let id = &signal.sources.get(position)?.id;
+        let is_needed = signal.sources.len() == 1
+            || signal.maturity_history.iter().any(|step| step.source_id.as_ref() == Some(id));
+        if is_needed {
+            return None;
+        }
+        let source = signal.sources.remove(position);
+        if let Some(funding) = &mut signal.funding {
+            funding.filing_ref = funding.filing_ref.take().filter(|id| *id != source.id);
+        }
+        Some((source.id, source.url))
+    }
+
     /// Removes these records. The records of a removed target are removed and added to the reasons.
     pub fn remove(&mut self, reasons: &mut Reasons) {
         let of_targets = (self.signals.iter().map(|one| (&one.id, &one.target_id)))

@@ -22,6 +22,9 @@ use std::{collections::BTreeSet, time::Duration};
 
 /// Funding news that is further apart than this is about different rounds.
 const ONE_ROUND: Duration = days(30);
+/// How many sources of one publisher a signal cites, and how many investors it names.
+const MOST_OF_PUBLISHER: usize = 10;
+const MOST_INVESTORS: usize = 30;
 /// How long a signal that has ended stays in the feed. An item older than this
 /// begins no hiring signal.
 const REMEMBERED: Duration = days(90);
@@ -91,7 +94,7 @@ fn told(heard: &Heard<'_>, context: &Context<'_>) -> Option<Told> {
         amount_usd: value.filter(|_| currency == Some("USD")),
         currency: currency.map(str::to_owned),
         amount: value,
-        investors: (claim.investors.iter())
+        investors: (claim.investors.iter().take(MOST_INVESTORS))
             .map(|(name, lead)| Investor {
                 name: name.clone(),
                 target_id: context.town.with_name(name).map(|place| place.target_id.clone()),
@@ -221,7 +224,11 @@ fn join(signal: &mut Signal, told: Told) {
         signal.modality = told.modality;
         signal.evidence.clone_from(&told.evidence);
     }
-    signal.sources.extend(told.source);
+    let publisher = told.source.as_ref().map(|source| &source.publisher);
+    let cited = signal.sources.iter().filter(|source| Some(&source.publisher) == publisher);
+    if cited.count() < MOST_OF_PUBLISHER {
+        signal.sources.extend(told.source);
+    }
     signal.occurred_at = signal.occurred_at.min(told.at);
     if let (Some(known), Some(new)) = (&mut signal.funding, told.funding) {
         known.round = known.round.take().or(new.round);
@@ -232,7 +239,8 @@ fn join(signal: &mut Signal, told: Told) {
         }
         known.filing_ref = known.filing_ref.take().or(new.filing_ref);
         for investor in new.investors {
-            if !known.investors.iter().any(|listed| listed.name == investor.name) {
+            let is_new = !known.investors.iter().any(|listed| listed.name == investor.name);
+            if is_new && known.investors.len() < MOST_INVESTORS {
                 known.investors.push(investor);
             }
         }
@@ -307,6 +315,9 @@ fn update(signal: &mut Signal, stops: &[&Heard<'_>], context: &Context<'_>) {
     signal.maturity = state.unwrap_or(Maturity::Unsourced);
     signal.label = signal.maturity.label().to_owned();
     signal.confidence = signal.maturity.confidence();
+    if let Some(funding) = &mut signal.funding {
+        funding.investors.truncate(MOST_INVESTORS);
+    }
     let mut investors = signal.funding.iter().flat_map(|funding| &funding.investors);
     let handoff_ids = match investors.any(|investor| investor.target_id.is_some()) {
         true => context.funding_handoff_ids,
@@ -357,13 +368,8 @@ fn matching<'a>(signal: &Signal, context: &'a Context<'_>) -> Vec<&'a Role> {
             || hiring.evidence == HiringEvidence::AtsBoard
             || hiring.functions.contains(&role.function)
     };
-    context
-        .open
-        .roles
-        .iter()
-        .filter(|role| role.target_id == signal.target_id)
-        .filter(is_same_work)
-        .collect()
+    let mine = context.open.roles.iter().filter(|role| role.target_id == signal.target_id);
+    mine.filter(is_same_work).collect()
 }
 
 /// Returns the facts about a signal. `publishers` are the identifiers of submitted sources that
@@ -412,11 +418,8 @@ fn was_read(source: &Source) -> bool {
 }
 
 fn filing(signal: &Signal) -> Option<String> {
-    signal
-        .sources
-        .iter()
-        .find(|source| source.kind == SourceType::Filing)
-        .map(|source| source.id.clone())
+    let mut filings = signal.sources.iter().filter(|source| source.kind == SourceType::Filing);
+    filings.next().map(|source| source.id.clone())
 }
 
 /// Returns the investor's source if both the company and an investor report the round, each on its own

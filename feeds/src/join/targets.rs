@@ -16,6 +16,9 @@ use crate::{
 };
 use std::collections::BTreeSet;
 
+/// How many of an organisation's terms and asks are listed, of each kind.
+const MOST_TERMS: usize = 20;
+
 /// The records that refer to targets.
 pub(super) struct Related<'a> {
     pub(super) signals: &'a [Signal],
@@ -84,8 +87,8 @@ fn feature(place: &Place<'_>, source: Source, related: &Related<'_>) -> Feature 
             ask: asks(place, &signals),
             tagline: organisation.tagline.clone(),
             description: organisation.description.clone(),
-            industries: organisation.industries.clone(),
-            tags: organisation.tags.clone(),
+            industries: organisation.industries.iter().take(MOST_TERMS).cloned().collect(),
+            tags: organisation.tags.iter().take(MOST_TERMS).cloned().collect(),
             stage: organisation.stage,
             founded_year: organisation.founded_year,
             team_size_band: organisation.team_size_band.clone(),
@@ -116,7 +119,7 @@ fn feature(place: &Place<'_>, source: Source, related: &Related<'_>) -> Feature 
 fn asks(place: &Place<'_>, signals: &[&Signal]) -> Vec<Ask> {
     let live = |signal: &&&Signal| signal.kind == SignalKind::Hiring && !signal.maturity.is_over();
     let hiring = signals.iter().filter(live).max_by_key(|signal| signal.maturity);
-    let said = place.organisation.asks.iter().map(|wish| Ask {
+    let said = place.organisation.asks.iter().take(MOST_TERMS).map(|wish| Ask {
         kind: wish.kind,
         text: wish.text.clone(),
         since: wish.since,

@@ -88,10 +88,30 @@ impl<'a> Town<'a> {
         self.places.get(*position)
     }
 
+    /// Returns the organisation whose website this is. A site on which several organisations are is none's; and
+    /// two addresses on one site are the same website only if one of them is the site's own.
     pub(super) fn with_website(&self, url: &str) -> Option<&Place<'a>> {
         let domain = registrable_domain(url)?;
-        self.places.iter().find(|place| place.domain.as_ref() == Some(&domain))
+        let mut on_it = self.places.iter().filter(|place| place.domain.as_ref() == Some(&domain));
+        let place = on_it.next().filter(|_| on_it.next().is_none())?;
+        let website = place.organisation.website.as_deref()?;
+        is_same_site(&domain, url, website).then_some(place)
     }
+}
+
+/// Returns whether two addresses of a domain may be of one organisation's website.
+fn is_same_site(domain: &str, one: &str, other: &str) -> bool {
+    let part = |url: &str| {
+        let url = Url::parse(url).ok()?;
+        let host = url.host_str()?.to_lowercase();
+        let host = host.strip_prefix("www.").unwrap_or(&host).to_owned();
+        Some((host, url.path().trim_end_matches('/').to_lowercase()))
+    };
+    let (Some((host, path)), Some((other_host, other_path))) = (part(one), part(other)) else {
+        return false;
+    };
+    let is_host = host == other_host || host == domain || other_host == domain;
+    is_host && (path == other_path || path.is_empty() || other_path.is_empty())
 }
 
 impl Place<'_> {
@@ -114,6 +134,20 @@ mod tests {
             ("https://PRESS.example", "press.example"),
         ] {
             assert_eq!(registrable_domain(url).as_deref(), Some(domain), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_site_that_several_may_use_is_one_organisations_only_with_its_own_address() {
+        for (one, other, expected) in [
+            ("https://copperleaf.example/", "https://www.copperleaf.example/en", true),
+            ("https://eu.copperleaf.example", "http://copperleaf.example/", true),
+            ("https://site.example/acme", "https://site.example/Acme/", true),
+            ("https://site.example/acme", "https://site.example/other", false),
+            ("https://acme.site.example/", "https://other.site.example/", false),
+        ] {
+            let domain = registrable_domain(one).unwrap();
+            assert_eq!(is_same_site(&domain, one, other), expected, "{one} {other}");
         }
     }
 }

@@ -33,6 +33,9 @@ enum Standing {
     Unknown,
 }
 
+/// How many places of a role are listed.
+const MOST_LOCATIONS: usize = 50;
+
 /// Decides which roles are for the city.
 pub(super) struct Gate<'a> {
     sources: &'a Sources,
@@ -65,6 +68,7 @@ impl<'a> Gate<'a> {
         let unknown: Vec<String> =
             stated.iter().filter(is_unknown).map(|(stated, _)| stated.label.clone()).collect();
         let places: Vec<Place> = stated.into_iter().flat_map(|(_, places)| places).collect();
+        locations.truncate(MOST_LOCATIONS);
         for (position, location) in locations.iter_mut().enumerate() {
             location.primary = position == 0;
         }

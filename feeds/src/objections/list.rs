@@ -1,6 +1,6 @@
 //! The list of objections, as the operator and `portolan feeds object` write it.
 
-use super::names::{domain, folded};
+use super::names::{domain, folded, is_page};
 use crate::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::{
@@ -158,6 +158,10 @@ impl Objection {
             ObjectionKind::Company if matched.contains("://") && domain(matched).is_none() => {
                 Some("match is an address without the domain of a company")
             }
+            // All companies of a site such as a network would be removed.
+            ObjectionKind::Company if is_page(matched) => Some(
+                "match is a page of a site: name the company's own domain, its name or its tgt_ id",
+            ),
             _ => None,
         }
     }
@@ -198,6 +202,15 @@ mod tests {
     }
 
     #[test]
+    fn a_company_is_named_by_its_domain_or_its_name() {
+        for matched in
+            ["copperleaf.example", "https://www.copperleaf.example/", "AC/DC Labs", "A/B"]
+        {
+            assert_eq!(objection(ObjectionKind::Company, matched).fault(), None, "{matched}");
+        }
+    }
+
+    #[test]
     fn what_cannot_be_applied_is_refused_and_not_written() {
         let folder = TempDir::new().unwrap();
         let id = "rol_0000000000000000000000000A";
@@ -207,6 +220,9 @@ mod tests {
             (ObjectionKind::Person, id),
             (ObjectionKind::Company, id),
             (ObjectionKind::Company, "https://com/"),
+            (ObjectionKind::Company, "https://www.linkedin.example/company/acme"),
+            (ObjectionKind::Company, "network.example/acme"),
+            (ObjectionKind::Company, "https://sites.example/?c=acme"),
             (ObjectionKind::Person, &"x".repeat(301)),
         ] {
             let refused = Objections::add(folder.path(), &objection(kind, matched));

@@ -22,14 +22,25 @@ pub(super) fn folded(text: &str) -> String {
 /// Returns the host of an address or a domain, without `www.`; `None` if it is no domain that somebody
 /// can register, or lies within one.
 pub(super) fn domain(text: &str) -> Option<String> {
-    let text = text.trim();
-    let url = match text.contains("://") {
-        true => Url::parse(text),
-        false => Url::parse(&format!("https://{text}")),
-    };
-    let host = url.ok()?.host_str()?.trim_end_matches('.').to_lowercase();
+    let host = address(text)?.host_str()?.trim_end_matches('.').to_lowercase();
     let host = host.strip_prefix("www.").unwrap_or(&host);
     psl::domain_str(host).map(|_| host.to_owned())
+}
+
+/// Returns whether a text is the address of one page of a domain, with or without its scheme.
+pub(super) fn is_page(text: &str) -> bool {
+    let is_below =
+        |url: Url| url.path() != "/" || url.query().is_some() || url.fragment().is_some();
+    domain(text).is_some() && address(text).is_some_and(is_below)
+}
+
+fn address(text: &str) -> Option<Url> {
+    let text = text.trim();
+    match text.contains("://") {
+        true => Url::parse(text),
+        false => Url::parse(&format!("https://{text}")),
+    }
+    .ok()
 }
 
 /// A folded text, with the place of each of its bytes in the text as it was.

@@ -12,11 +12,14 @@ use crate::{
     text::REMOVED,
 };
 use serde_json::{Map, Value};
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet};
 use url::Url;
 
 /// Fields whose texts are never changed: identifiers and digests, and the names of organisations.
 const KEPT_FIELDS: [&str; 6] = ["id", "sha256", "external_id", "name", "legal_name", "publisher"];
+/// Fields of a query that say where a reader comes from; so do all that begin with `utm_`.
+const TRACKING: [&str; 8] =
+    ["fbclid", "gclid", "igshid", "lipi", "mc_cid", "mc_eid", "originalSubdomain", "trk"];
 /// The least number of characters to which the schemas limit a text.
 const SHORTEST_LIMIT: usize = 200;
 /// How deep a record is searched; no record of the feeds is as deep.
@@ -155,6 +158,25 @@ impl Suppression {
         Some(record)
     }
 
+    /// Returns how many texts of a record have the name of a person who objects.
+    pub fn named(&self, record: &Value) -> usize {
+        self.texts.as_ref().map_or(0, |_| self.named_in(record, "", 0))
+    }
+
+    fn named_in(&self, value: &Value, field: &str, depth: usize) -> usize {
+        match value {
+            _ if depth > DEEPEST => 0,
+            Value::String(text) => usize::from(self.cleaned(text, field).is_some()),
+            Value::Array(items) => {
+                items.iter().map(|item| self.named_in(item, field, depth + 1)).sum()
+            }
+            Value::Object(fields) => {
+                fields.iter().map(|(name, value)| self.named_in(value, name, depth + 1)).sum()
+            }
+            _ => 0,
+        }
+    }
+
     fn clean(&self, value: &mut Value, field: &str, depth: usize) {
         if depth > DEEPEST {
             *value = Value::Null;
@@ -234,12 +256,22 @@ fn cut(cleaned: String, text: &str) -> String {
     }
 }
 
-/// Returns the address of a profile without what does not tell it from others.
+/// Returns the address of a profile without what does not tell it from others: the scheme, and of its query
+/// the order and what says where a reader comes from.
 fn profile(url: &str) -> Option<String> {
     let url = Url::parse(url.trim()).ok()?;
     let host = url.host_str()?;
     let host = host.strip_prefix("www.").unwrap_or(host);
-    Some(format!("{host}{}", url.path().trim_end_matches('/')).to_lowercase())
+    let place = format!("{host}{}", url.path().trim_end_matches('/')).to_lowercase();
+    let is_kept = |(name, _): &(Cow<'_, str>, Cow<'_, str>)| {
+        !name.starts_with("utm_") && !TRACKING.contains(&&**name)
+    };
+    let mut query: Vec<_> = url.query_pairs().filter(is_kept).collect();
+    query.sort();
+    let query: String = query.iter().map(|(name, value)| format!("&{name}={value}")).collect();
+    // A fragment that is a path tells a person on a page that a script makes.
+    let fragment = url.fragment().filter(|text| text.starts_with(['/', '!']));
+    Some(format!("{place}{query}{}", fragment.map_or_else(String::new, |text| format!("#{text}"))))
 }
 
 /// Returns the digest of what the list matches.
@@ -309,6 +341,43 @@ mod tests {
             assert!(suppression(&[(ObjectionKind::Person, matched)]).applies(&person), "{matched}");
         }
         assert!(!suppression(&[(ObjectionKind::Company, "jose maren")]).applies(&person));
+    }
+
+    #[test]
+    fn a_profile_that_a_query_tells_from_others_is_one_person() {
+        let person =
+            |url: &str| json!({ "id": "per_1", "full_name": "Any", "links": [{ "url": url }] });
+        for (matched, own, other) in [
+            (
+                "https://www.linkedin.example/profile/view?id=123&utm_source=mail",
+                "http://linkedin.example/profile/view/?trk=nav&id=123",
+                "https://linkedin.example/profile/view?id=124",
+            ),
+            ("https://a.example/p?b=2&a=1", "https://a.example/P?a=1&b=2", "https://a.example/p"),
+            (
+                "https://a.example/p",
+                "https://a.example/p/?utm_campaign=x",
+                "https://a.example/p?id=1",
+            ),
+            ("https://a.example/#/jo", "https://a.example/#/jo", "https://a.example/#/ada"),
+            ("https://a.example/jo", "https://a.example/jo#about", "https://a.example/"),
+        ] {
+            let list = suppression(&[(ObjectionKind::Person, matched)]);
+            assert!(list.applies(&person(own)), "{own}");
+            assert!(!list.applies(&person(other)), "{other}");
+        }
+    }
+
+    #[test]
+    fn texts_with_a_name_are_counted() {
+        let list = suppression(&[(ObjectionKind::Person, "José Maren")]);
+        let record = json!({
+            "id": "sig_1", "name": "José Maren Ventures", "headline": "Jose Maren hires",
+            "sources": [{ "url": "https://paper.example/jose-maren", "title": "JOSE MAREN" }],
+        });
+        assert_eq!(list.named(&record), 3);
+        assert_eq!(list.named(&list.filtered(record).unwrap()), 0);
+        assert_eq!(suppression(&[]).named(&json!("José Maren")), 0);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::{
     reading::{Reader, Reading},
     words::{Area, Words},
 };
+use crate::text::is_invisible;
 
 /// How many characters of a text are read.
 const MOST_TEXT: usize = 1_000;
@@ -59,11 +60,6 @@ fn is_name(text: &str) -> bool {
     text.chars().all(|one| one.is_alphabetic() || " -'’.".contains(one))
         && text.chars().next().is_some_and(char::is_uppercase)
         && text.split_whitespace().count() <= MOST_WORDS
-}
-
-/// Characters that only change how others are shown.
-fn is_invisible(character: char) -> bool {
-    matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ad}' | '\u{fe0f}')
 }
 
 impl Resolver {

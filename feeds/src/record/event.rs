@@ -35,6 +35,7 @@ pub struct Event {
     pub summary: String,
     pub date_published: Timestamp,
     pub date_modified: Timestamp,
+    #[schemars(length(max = 20))]
     pub tags: Vec<String>,
     #[serde(rename = "_map")]
     pub map: EventMap,
@@ -45,11 +46,14 @@ pub struct Event {
 pub struct EventMap {
     #[serde(rename = "type")]
     pub kind: EventType,
+    #[schemars(length(max = 50))]
     pub target_ids: Vec<String>,
+    #[schemars(length(max = 50))]
     pub people_ids: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signal_id: Option<String>,
     pub maturity: Maturity,
+    #[schemars(length(max = 20))]
     pub sources: Vec<Source>,
     pub first_seen_at: Timestamp,
     pub updated_at: Timestamp,

@@ -19,17 +19,21 @@ pub struct Person {
     pub role_kind: RoleKind,
     #[schemars(regex(pattern = r"^tgt_[0-9A-HJKMNP-TV-Z]{26}$"))]
     pub target_id: String,
+    #[schemars(length(max = 20))]
     pub affiliations: Vec<Affiliation>,
     #[schemars(length(max = 600))]
     pub public_bio: String,
     pub directory: DirectoryEntry,
+    #[schemars(length(max = 20))]
     pub links: Vec<Link>,
+    #[schemars(length(max = 20))]
     pub expertise: Vec<String>,
     /// Why this person may be listed.
     pub public_figure_basis: String,
     /// The page on which a person can ask not to be listed.
     pub opt_out_url: String,
     pub handoff_ids: Vec<String>,
+    #[schemars(length(max = 20))]
     pub sources: Vec<Source>,
     pub first_seen_at: Timestamp,
     pub updated_at: Timestamp,

@@ -28,6 +28,7 @@ pub struct Role {
     pub seniority: Option<String>,
     pub employment_type: EmploymentType,
     pub workplace_type: WorkplaceType,
+    #[schemars(length(max = 50))]
     pub locations: Vec<Location>,
     /// The beginning of the description, in one line.
     #[schemars(length(max = 300))]
@@ -51,6 +52,7 @@ pub struct Role {
     /// The role as a schema.org JobPosting, with the summary as its description.
     pub schema_org: Value,
     pub handoff_ids: Vec<String>,
+    #[schemars(length(max = 20))]
     pub sources: Vec<Source>,
     pub first_seen_at: Timestamp,
     pub updated_at: Timestamp,

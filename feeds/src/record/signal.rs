@@ -68,6 +68,7 @@ pub struct Funding {
     pub currency: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amount: Option<u64>,
+    #[schemars(length(max = 50))]
     pub investors: Vec<Investor>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub announced_on: Option<Timestamp>,
@@ -89,6 +90,7 @@ pub struct Investor {
 #[serde(deny_unknown_fields)]
 pub struct Hiring {
     pub role_count: u32,
+    #[schemars(length(max = 50))]
     pub functions: Vec<String>,
     pub role_ids: Vec<String>,
     pub evidence: HiringEvidence,

@@ -31,8 +31,10 @@ pub struct SocialItem {
     #[schemars(length(max = 280))]
     pub excerpt: String,
     pub topic: Topic,
+    #[schemars(length(max = 50))]
     pub supports_signal_ids: Vec<String>,
     pub maturity: Maturity,
+    #[schemars(length(max = 20))]
     pub sources: Vec<Source>,
     pub first_seen_at: Timestamp,
     pub updated_at: Timestamp,

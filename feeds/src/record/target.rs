@@ -47,12 +47,15 @@ pub struct Target {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub legal_name: Option<String>,
     pub kind: TargetKind,
+    #[schemars(length(max = 50))]
     pub ask: Vec<Ask>,
     #[schemars(length(max = 200))]
     pub tagline: String,
     #[schemars(length(max = 4000))]
     pub description: String,
+    #[schemars(length(max = 20))]
     pub industries: Vec<String>,
+    #[schemars(length(max = 20))]
     pub tags: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<Stage>,
@@ -74,10 +77,12 @@ pub struct Target {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub funding_summary: Option<FundingSummary>,
     pub open_roles_count: u32,
+    #[schemars(length(max = 100))]
     pub people_ids: Vec<String>,
     pub signal_ids: Vec<String>,
     pub verified_owner: bool,
     pub handoff_ids: Vec<String>,
+    #[schemars(length(max = 20))]
     pub sources: Vec<Source>,
     pub first_seen_at: Timestamp,
     pub updated_at: Timestamp,

@@ -15,6 +15,8 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 
+/// How many terms of one organisation are kept in each list, and how many asks.
+const MOST_TERMS: usize = 20;
 /// How many other names of one organisation are kept.
 const MOST_ALIASES: usize = 20;
 
@@ -90,7 +92,7 @@ pub fn read(
         let organisation = serde_json::from_value(entry).map_err(|error| error.to_string())?;
         cleaned(organisation, sources.city.bbox).map(Some).map_err(str::to_owned)
     };
-    let read = |entry: Value| (entries::identifier(&entry), organisation(entry));
+    let read = |entry: Value| (entries::identifier(&entry, &entries::BY_SLUG), organisation(entry));
     match registry.format {
         RegistryFormat::Json => {
             let document: Document<'_> =
@@ -144,8 +146,9 @@ fn cleaned(organisation: Organisation, bbox: [f64; 4]) -> Result<Organisation, &
     if !(west..=east).contains(&organisation.lng) || !(south..=north).contains(&organisation.lat) {
         return Err("its coordinates are not in the city");
     }
-    let lines =
-        |texts: &[String]| texts.iter().filter_map(|text| some_line(Some(text), 60)).collect();
+    let lines = |texts: &[String]| {
+        texts.iter().take(MOST_TERMS).filter_map(|text| some_line(Some(text), 60)).collect()
+    };
     let name = line(&organisation.name, 120);
     if name.is_empty() || organisation.slug.is_empty() {
         return Err("it has no name or no slug");
@@ -168,6 +171,7 @@ fn cleaned(organisation: Organisation, bbox: [f64; 4]) -> Result<Organisation, &
         asks: organisation
             .asks
             .into_iter()
+            .take(MOST_TERMS)
             .map(|wish| Wish { text: line(&wish.text, 200), ..wish })
             .collect(),
         url: link(&organisation.url).ok_or("its url is not an http or https address")?,

@@ -20,8 +20,8 @@ pub struct State {
     /// What people have said about signals, as of the last build.
     #[serde(default)]
     pub knowledge: Knowledge,
-    /// Signals of targets that are not on the map now. They come back, with their history, if the
-    /// target does.
+    /// Signals of targets that are not on the map now, and signals that are not valid now. They come back,
+    /// with their history, if the target does, or when they are valid.
     #[serde(default)]
     pub absent_signals: Vec<Signal>,
     /// Records that the last build did not publish.
@@ -71,6 +71,10 @@ pub struct Kept {
     /// The entries that could not be read the last time, at most 100.
     #[serde(default)]
     pub refused: Vec<Refused>,
+    /// The digest of the answer from which the records are, and of what else they were made from; empty if the
+    /// answer does not say everything.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub digest: String,
     /// Whether the last reading lost so many records that it was not believed.
     #[serde(default)]
     pub has_shrunk: bool,
@@ -91,6 +95,12 @@ pub enum Records {
     Items(Vec<Item>),
 }
 
+impl Default for Records {
+    fn default() -> Self {
+        Self::Items(Vec::new())
+    }
+}
+
 /// A posting, and the number of readings in a row from which it was missing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Held {
@@ -99,10 +109,24 @@ pub struct Held {
 }
 
 /// What one reading of a source returned.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Told {
     pub records: Records,
     pub refused: Vec<Refused>,
+    pub digest: String,
+    pub scope: Scope,
+}
+
+/// What a reading says of the items that are not in it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// Nothing: a feed has only the newest.
+    #[default]
+    Newest,
+    /// They were deleted, if they are newer than this, because the reading reaches back to it.
+    Since(Timestamp),
+    /// There are none, or none that may be shown.
+    All,
 }
 
 /// How a reading is judged that has lost records.

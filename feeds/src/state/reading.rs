@@ -1,11 +1,12 @@
 //! Joins a reading of a source with what is known of it: which records are missing, and whether a loss is
 //! believed.
 
-use super::kept::{Failing, Held, Kept, Records, Told, Trust};
+use super::kept::{Failing, Held, Kept, Records, Scope, Told, Trust};
 use crate::{
     board::{Posting, Renamed},
     directory::Listed,
     registry::Organisation,
+    syndication::Item,
     timestamp::Timestamp,
 };
 use std::collections::BTreeSet;
@@ -41,12 +42,19 @@ impl Kept {
             Loss::None | Loss::Confirmed => asked,
         };
         match asked {
-            Ok(Told { records, refused }) => {
+            Ok(Told { records, refused, digest, scope }) => {
                 let before = former.map_or_else(|| none.clone(), |former| former.records);
                 let unread = refused.iter().filter_map(|entry| entry.id.as_deref()).collect();
-                let records = joined(records, before, &unread, readings, now);
+                let records = joined(records, before, (&unread, scope), readings, now);
                 let refused = refused.iter().take(MOST_REFUSED).cloned().collect();
-                Self { records, read_at: Some(now), failing: None, refused, has_shrunk: false }
+                Self {
+                    records,
+                    read_at: Some(now),
+                    failing: None,
+                    refused,
+                    digest,
+                    has_shrunk: false,
+                }
             }
             Err(reason) => {
                 let since = former
@@ -61,6 +69,7 @@ impl Kept {
                         read_at: None,
                         failing,
                         refused: Vec::new(),
+                        digest: String::new(),
                         has_shrunk,
                     },
                 }
@@ -127,11 +136,11 @@ fn share(part: usize, whole: usize) -> f64 {
 }
 
 /// Joins new with former records. `unread`: the identifiers of entries that are there but could not be
-/// read. `readings`: how many readings say that the other records are missing.
+/// read. `scope`: what the reading says of other items. `readings`: how many readings say that the other records are missing.
 fn joined(
     new: Records,
     former: Records,
-    unread: &BTreeSet<&str>,
+    (unread, scope): (&BTreeSet<&str>, Scope),
     readings: u32,
     now: Timestamp,
 ) -> Records {
@@ -162,9 +171,14 @@ fn joined(
                 // An item without a date gets the time it was first read. No date is in the future.
                 item.published_at = Some(item.published_at.or(before).unwrap_or(now).min(now));
             }
-            let older =
-                former.into_iter().filter(|item| !new.iter().any(|known| known.key == item.key));
-            let older: Vec<_> = older.collect();
+            let is_there = |item: &Item| match scope {
+                Scope::Newest => true,
+                Scope::Since(reach) => item.published_at.is_some_and(|at| at < reach),
+                Scope::All => false,
+            };
+            let is_older =
+                |item: &Item| is_there(item) && !new.iter().any(|known| known.key == item.key);
+            let older: Vec<_> = former.into_iter().filter(is_older).collect();
             new.extend(older);
             new.sort_by_key(|item| std::cmp::Reverse(item.published_at));
             new.truncate(MOST_ITEMS);
@@ -198,7 +212,7 @@ mod tests {
             ..Posting::default()
         };
         let held = ids.iter().map(|id| Held { posting: posting(id), missing: 0 });
-        Told { records: Records::Postings(held.collect()), refused: Vec::new() }
+        Told { records: Records::Postings(held.collect()), ..Told::default() }
     }
 
     fn missing(kept: &Kept) -> Vec<(&str, u32)> {
@@ -317,5 +331,30 @@ mod tests {
         let kept = after(None, known_as(&["1"], "Yard"));
         let other = after(Some(kept), known_as(&["a"], "Office"));
         assert_eq!(missing(&other), [("a", 0), ("1", 1)]);
+    }
+
+    #[test]
+    fn posts_that_were_deleted_or_hidden_are_forgotten() {
+        let at = Timestamp::from_millis;
+        let items = |all: &[(&str, i64)]| {
+            let item = |(key, time): &(&str, i64)| Item {
+                key: (*key).to_owned(),
+                published_at: Some(at(*time)),
+                ..Item::default()
+            };
+            Records::Items(all.iter().map(item).collect())
+        };
+        let former = || items(&[("a", 30), ("b", 20), ("c", 10)]);
+        let left = |new: Records, scope: Scope| {
+            let Records::Items(items) = joined(new, former(), (&BTreeSet::new(), scope), 1, at(50))
+            else {
+                panic!("items")
+            };
+            items.into_iter().map(|item| item.key).collect::<Vec<_>>().concat()
+        };
+        assert_eq!(left(items(&[("d", 40), ("a", 30)]), Scope::Newest), "dabc");
+        // The answer reaches back to 15, so the second one was deleted.
+        assert_eq!(left(items(&[("d", 40), ("a", 30)]), Scope::Since(at(15))), "dac");
+        assert_eq!(left(items(&[]), Scope::All), "");
     }
 }

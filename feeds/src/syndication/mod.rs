@@ -18,6 +18,8 @@ use feed_rs::model::Entry;
 use serde::{Deserialize, de::IgnoredAny};
 use std::borrow::Cow;
 
+/// How many tags of an entry are kept.
+const MOST_TAGS: usize = 20;
 /// How many entries of one feed are kept, the newest first.
 const MOST: usize = 500;
 /// The outermost element of RSS without a version, and within how many bytes it is looked for.
@@ -33,21 +35,47 @@ struct Head {
     filings: Option<IgnoredAny>,
 }
 
+/// What was read of a feed.
+#[derive(Debug)]
+pub struct Answer {
+    pub items: Vec<Item>,
+    pub refused: Vec<Refused>,
+    pub reach: Reach,
+}
+
+/// How far back an answer reaches: what is newer and not in it is not there any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    Unknown,
+    Since(Timestamp),
+    /// There are no entries, or none that may be shown.
+    Nothing,
+}
+
 /// Returns the entries of a feed, and those that could not be read.
-pub fn read(bytes: &[u8], url: &str) -> Result<(Vec<Item>, Vec<Refused>), String> {
-    let (mut items, refused) = match bytes.trim_ascii_start().first() {
+pub fn read(bytes: &[u8], url: &str) -> Result<Answer, String> {
+    let whole = |(items, refused): (Vec<Item>, Vec<Refused>)| {
+        let oldest = items.iter().filter_map(|item| item.published_at).min();
+        let reach = match items.is_empty() && refused.is_empty() {
+            true => Reach::Nothing,
+            false => oldest.map_or(Reach::Unknown, Reach::Since),
+        };
+        Answer { items, refused, reach }
+    };
+    let mut answer = match bytes.trim_ascii_start().first() {
         Some(b'[') => posts::mastodon(bytes)?,
         Some(b'{') => match serde_json::from_slice(bytes) {
             Ok(Head { feed: Some(_), .. }) => posts::bluesky(bytes)?,
-            Ok(Head { filings: Some(_), .. }) => filings::submissions(bytes)?,
-            Ok(Head { feed: None, filings: None }) | Err(_) => feed(bytes, url)?,
+            Ok(Head { filings: Some(_), .. }) => whole(filings::submissions(bytes)?),
+            Ok(Head { feed: None, filings: None }) | Err(_) => whole(feed(bytes, url)?),
         },
-        _ if filings::is_feed(bytes) => filings::feed(bytes)?,
-        _ => feed(bytes, url)?,
+        _ if filings::is_feed(bytes) => whole(filings::feed(bytes)?),
+        _ => whole(feed(bytes, url)?),
     };
+    let items = &mut answer.items;
     items.sort_by_key(|item: &Item| std::cmp::Reverse(item.published_at));
     items.truncate(MOST);
-    Ok((items, refused))
+    Ok(answer)
 }
 
 fn feed(bytes: &[u8], url: &str) -> Result<(Vec<Item>, Vec<Refused>), String> {
@@ -58,11 +86,10 @@ fn feed(bytes: &[u8], url: &str) -> Result<(Vec<Item>, Vec<Refused>), String> {
     for (position, entry) in feed.entries.into_iter().enumerate() {
         match item(entry) {
             Some(item) => items.push(item),
-            None => refused.push(Refused {
-                entry: format!("entry {position}"),
-                id: None,
-                reason: "it has neither a title nor a text".to_owned(),
-            }),
+            None => {
+                let reason = "it has neither a title nor a text";
+                refused.push(Refused::new(format!("entry {position}"), None, reason));
+            }
         }
     }
     Ok((items, refused))
@@ -106,6 +133,7 @@ fn item(entry: Entry) -> Option<Item> {
         tags: entry
             .categories
             .iter()
+            .take(MOST_TAGS)
             .filter_map(|category| some_line(Some(&category.term), 60))
             .collect(),
         form,
@@ -133,8 +161,9 @@ mod tests {
           {"id":"1","url":"https://press.example/1","title":"Copperleaf raises $12 million","content_html":"<p>Led by Harbour.</p>",
            "date_published":"2026-11-21T18:30:00Z","tags":["funding"]}]}"#;
         for text in [rss, atom, json] {
-            let (items, faults) = read(text.as_bytes(), "https://press.example/feed").unwrap();
-            assert_eq!((items.len(), faults.len()), (1, 0), "{text}");
+            let Answer { items, refused, .. } =
+                read(text.as_bytes(), "https://press.example/feed").unwrap();
+            assert_eq!((items.len(), refused.len()), (1, 0), "{text}");
             let item = &items[0];
             assert_eq!(item.title, "Copperleaf raises $12 million");
             assert_eq!(item.text, "Led by Harbour.");
@@ -149,7 +178,7 @@ mod tests {
         let mut bytes = br#"<?xml version="1.0" encoding="ISO-8859-1"?><rss version="2.0"><channel><title>Press</title><link>https://press.example</link><description>d</description><item><guid>1</guid><title>Caf"#.to_vec();
         bytes.push(0xe9);
         bytes.extend_from_slice(b" opens</title></item></channel></rss>");
-        let (items, _) = read(&bytes, "https://press.example/feed").unwrap();
+        let Answer { items, .. } = read(&bytes, "https://press.example/feed").unwrap();
         assert_eq!(items[0].title, "Café opens");
         assert_eq!(items[0].url, None);
     }
@@ -164,7 +193,39 @@ mod tests {
             "<!DOCTYPE x [<!ENTITY a \"b\">]><x>&a;</x>",
         ] {
             let read = read(text.as_bytes(), "https://press.example/feed");
-            assert!(read.is_err() || read.is_ok_and(|(items, _)| items.is_empty()), "{text}");
+            assert!(read.is_err() || read.is_ok_and(|answer| answer.items.is_empty()), "{text}");
         }
+    }
+
+    #[test]
+    fn a_list_says_how_far_back_it_reaches_and_whether_it_shows_anything() {
+        let status = |id: u32, day: u32, hidden: bool| {
+            format!(
+                r#"{{"id":"{id}","created_at":"2026-11-{day}T10:00:00Z","visibility":"public","content":"<p>Words</p>","account":{{"noindex":{hidden}}}}}"#
+            )
+        };
+        let reach = |text: String| {
+            let answer = read(text.as_bytes(), "https://social.example/").unwrap();
+            (answer.items.len(), answer.reach)
+        };
+        let since = Reach::Since("2026-11-11T10:00:00Z".parse().unwrap());
+        assert_eq!(
+            reach(format!("[{},{}]", status(2, 12, false), status(1, 11, false))),
+            (2, since)
+        );
+        assert_eq!(
+            reach(format!("[{},{}]", status(2, 12, true), status(1, 11, true))),
+            (0, Reach::Nothing)
+        );
+        assert_eq!(reach("[]".to_owned()), (0, Reach::Nothing));
+        assert_eq!(reach("[{\"id\":[]}]".to_owned()).0, 0);
+        let post = |label: &str| {
+            format!(
+                r#"{{"feed":[{{"post":{{"uri":"at://did:plc:abc/app.bsky.feed.post/3a","author":{{"did":"did:plc:abc","handle":"a.example","labels":[{{"val":"{label}"}}]}},
+                "record":{{"createdAt":"2026-11-11T10:00:00Z","text":"Words"}}}}}}]}}"#
+            )
+        };
+        assert_eq!(reach(post("other")), (1, since));
+        assert_eq!(reach(post("!no-unauthenticated")), (0, Reach::Nothing));
     }
 }

@@ -2,9 +2,9 @@
 //! them. Only what an account itself says to everybody is read: no repeats of other accounts' posts, no answers,
 //! and nothing of an account that asks not to be shown to people who are not signed in.
 
-use super::item::Item;
+use super::{Answer, MOST_TAGS, Reach, item::Item};
 use crate::{
-    entries::{self, Refused},
+    entries,
     text::{description, line, link, plain_description, remove, some_line},
     timestamp::Timestamp,
 };
@@ -106,11 +106,41 @@ struct Record {
     reply: Value,
 }
 
+/// What an account's list says of one entry, whatever it is.
+#[derive(Default)]
+struct Standing {
+    at: Option<Timestamp>,
+    is_hidden: bool,
+}
+
+/// Returns how far back a list reaches: it has nothing to show if the account asks not to be shown.
+fn reach<'a, T: Deserialize<'a>>(
+    entries: &[&'a RawValue],
+    standing: impl Fn(T) -> Option<Standing>,
+) -> Reach {
+    let parsed = entries.iter().filter_map(|entry| serde_json::from_str(entry.get()).ok());
+    let standings: Vec<Standing> = parsed.filter_map(standing).collect();
+    let is_hidden = !standings.is_empty() && standings.iter().all(|one| one.is_hidden);
+    if entries.is_empty() || is_hidden {
+        return Reach::Nothing;
+    }
+    let dates = standings.iter().filter_map(|one| one.at);
+    dates.min().map_or(Reach::Unknown, Reach::Since)
+}
+
 /// Reads the statuses of an account on Mastodon.
-pub(super) fn mastodon(bytes: &[u8]) -> Result<(Vec<Item>, Vec<Refused>), String> {
+pub(super) fn mastodon(bytes: &[u8]) -> Result<Answer, String> {
     let statuses: Vec<&RawValue> =
         serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-    Ok(entries::each(statuses, "status", status))
+    let reach = reach(&statuses, |status: Status| {
+        Some(Standing {
+            at: status.created_at.and_then(|date| date.parse().ok()),
+            is_hidden: status.account.is_some_and(|account| account.noindex),
+        })
+    });
+    let (items, refused) = entries::each(statuses, ("status", &entries::BY_ID), status);
+    let items = if reach == Reach::Nothing { Vec::new() } else { items };
+    Ok(Answer { items, refused, reach })
 }
 
 fn status(status: Status) -> Result<Option<Item>, &'static str> {
@@ -124,7 +154,7 @@ fn status(status: Status) -> Result<Option<Item>, &'static str> {
     // A warning stands before what it warns of.
     let text = match line(&status.spoiler_text, MOST_TITLE) {
         warning if warning.is_empty() => text,
-        warning => remove(&format!("{warning}\n{text}")),
+        warning => remove(&format!("{warning}\n{text}")).into_owned(),
     };
     let key = match &status.id {
         Value::String(id) => Some(id.clone()),
@@ -146,9 +176,30 @@ fn status(status: Status) -> Result<Option<Item>, &'static str> {
 }
 
 /// Reads the posts of an account on Bluesky.
-pub(super) fn bluesky(bytes: &[u8]) -> Result<(Vec<Item>, Vec<Refused>), String> {
+pub(super) fn bluesky(bytes: &[u8]) -> Result<Answer, String> {
     let feed: AuthorFeed<'_> = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-    Ok(entries::each(feed.feed, "post", post))
+    // Repeats of others' posts, and what an account has put on top, are older than their place in the list.
+    let reach = reach(&feed.feed, |entry: FeedEntry| {
+        let is_in_order = entry.reason.is_null();
+        is_in_order.then(|| Standing {
+            is_hidden: entry.post.author.labels.iter().any(|label| label.val == SIGNED_IN_ONLY),
+            at: entry.post.published_at(),
+        })
+    });
+    let (items, refused) = entries::each(feed.feed, ("post", &entries::BY_ID), post);
+    let items = if reach == Reach::Nothing { Vec::new() } else { items };
+    Ok(Answer { items, refused, reach })
+}
+
+impl Post {
+    /// Returns when it was published. The author's clock may be wrong; when the post arrived is known.
+    fn published_at(&self) -> Option<Timestamp> {
+        let read = |date: &Option<String>| -> Option<Timestamp> { date.as_ref()?.parse().ok() };
+        match (read(&self.record.created_at), read(&self.indexed_at)) {
+            (Some(created), Some(indexed)) => Some(created.min(indexed)),
+            (created, indexed) => created.or(indexed),
+        }
+    }
 }
 
 fn post(entry: FeedEntry) -> Result<Option<Item>, &'static str> {
@@ -165,19 +216,13 @@ fn post(entry: FeedEntry) -> Result<Option<Item>, &'static str> {
         url.path_segments_mut().ok()?.extend(["profile", profile, "post", key]);
         link(url.as_str())
     });
-    // The author's clock may be wrong; when the post arrived is known.
-    let read = |date: Option<String>| -> Option<Timestamp> { date?.parse().ok() };
-    let (created, indexed) = (read(post.record.created_at), read(post.indexed_at));
     let text = plain_description(&post.record.text, MOST_TEXT).text;
     let item = Item {
         key: post.uri.clone(),
         url,
         title: line(&post.record.text, MOST_TITLE),
         text,
-        published_at: match (created, indexed) {
-            (Some(created), Some(indexed)) => Some(created.min(indexed)),
-            (created, indexed) => created.or(indexed),
-        },
+        published_at: post.published_at(),
         tags: tags(post.record.tags.iter().map(String::as_str)),
         ..Item::default()
     };
@@ -185,7 +230,7 @@ fn post(entry: FeedEntry) -> Result<Option<Item>, &'static str> {
 }
 
 fn tags<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    names.filter_map(|name| some_line(Some(name), 60)).collect()
+    names.take(MOST_TAGS).filter_map(|name| some_line(Some(name), 60)).collect()
 }
 
 /// Returns the item, or nothing if it is a picture without words.
@@ -214,7 +259,7 @@ mod tests {
           {"id":"15","visibility":"public","content":"<p>Hidden</p>","account":{"noindex":true}},
           {"id":"16","visibility":"public","content":""},
           {"id":{},"visibility":"public","content":"<p>No identifier</p>"}]"#;
-        let (items, refused) = mastodon(statuses.as_bytes()).unwrap();
+        let Answer { items, refused, .. } = mastodon(statuses.as_bytes()).unwrap();
         assert_eq!((items.len(), refused.len()), (1, 1), "{items:?} {refused:?}");
         let item = &items[0];
         assert_eq!(item.url.as_deref(), Some("https://social.example/@copperleaf/11"));
@@ -247,7 +292,7 @@ mod tests {
                 ""
             ),
         );
-        let (items, refused) = bluesky(text.as_bytes()).unwrap();
+        let Answer { items, refused, .. } = bluesky(text.as_bytes()).unwrap();
         assert_eq!((items.len(), refused.len()), (2, 0), "{refused:?}");
         assert_eq!(
             items[0].url.as_deref(),

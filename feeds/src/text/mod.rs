@@ -2,8 +2,12 @@
 //! length.
 
 mod contact;
+mod invisible;
+mod phone;
+mod simple;
 
 pub use contact::{Contact, REMOVED, find, is_email_in, remove};
+pub use invisible::{hidden_in, is_invisible, visible};
 
 use ammonia::{Builder, UrlRelative};
 use percent_encoding::percent_decode_str;
@@ -76,27 +80,33 @@ pub struct Description {
     pub text: String,
 }
 
-/// Cleans HTML: keeps only allowed elements, and removes contact data.
+/// Cleans HTML: keeps only allowed elements, and removes contact data and what nobody sees.
 pub fn description(html: &str, most_text: usize) -> Description {
     let clean = ALLOWED.clean(beginning(html, MOST_HTML)).to_string();
-    // Contact data is removed from the text between the tags. The result is sanitized once more, because
-    // the removal may have changed what is parsed as an element.
-    let html = ALLOWED.clean(&without_contact(&clean)).to_string();
+    let clean = match visible(&clean) {
+        Cow::Borrowed(_) => clean,
+        Cow::Owned(visible) => visible,
+    };
+    let html = match without_contact(&clean) {
+        // The result is sanitized once more, because the removal may have changed what is parsed as an element.
+        Some(less) => visible(&ALLOWED.clean(&less).to_string()).into_owned(),
+        None => clean,
+    };
     let text = plain(&html);
-    match find(&text).is_some() {
+    match remove(&text) {
+        Cow::Borrowed(_) => Description { html, text: cut(&text, most_text) },
         // Contact data that is split by tags is left: the plain text replaces the HTML.
-        true => {
-            let text = remove(&text);
-            Description { html: paragraphs_of(&text), text: cut(&text, most_text) }
-        }
-        false => Description { html, text: cut(&text, most_text) },
+        Cow::Owned(text) => Description { html: paragraphs_of(&text), text: cut(&text, most_text) },
     }
 }
 
 /// Shortens a text without contact data. The end of a shortened text can look like contact data
 /// although the whole one does not.
 fn cut(text: &str, most: usize) -> String {
-    remove(&shortened(text, most))
+    match shortened(text, most) {
+        Cow::Borrowed(text) => text.to_owned(),
+        Cow::Owned(text) => remove(&text).into_owned(),
+    }
 }
 
 fn paragraphs_of(text: &str) -> String {
@@ -121,6 +131,9 @@ pub fn plain_description(text: &str, most_text: usize) -> Description {
 
 /// Returns the text of HTML, with a new line after each block.
 pub fn plain(html: &str) -> String {
+    if let Some(text) = simple::plain(html) {
+        return paragraphs(&text);
+    }
     let broken = BLOCKS
         .iter()
         .fold(html.to_owned(), |html, block| html.replace(block, &format!("{block}\n")));
@@ -130,8 +143,8 @@ pub fn plain(html: &str) -> String {
 /// Returns one line of text, without tags and contact data, of at most `most` characters.
 pub fn line(text: &str, most: usize) -> String {
     let text = unescaped(beginning(text, MOST_HTML));
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    cut(&remove(&visible(&text)), most)
+    let text = visible(&text).split_whitespace().collect::<Vec<_>>().join(" ");
+    cut(&remove(&text), most)
 }
 
 /// Returns the same as `line`; `None` if there is no text or the line is empty.
@@ -167,6 +180,9 @@ pub fn link(address: &str) -> Option<String> {
 
 /// Removes tags, and replaces entities with their characters, once.
 fn unescaped(html: &str) -> String {
+    if let Some(text) = simple::unescaped(html) {
+        return text;
+    }
     let text = NOTHING.clean(html).to_string();
     let pairs = [("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " "), ("&quot;", "\""), ("&amp;", "&")];
     pairs.iter().fold(text, |text, (entity, character)| text.replace(entity, character))
@@ -176,39 +192,44 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Removes contact data between tags. In the sanitizer's output every `<` begins a tag.
-fn without_contact(html: &str) -> String {
-    html.split_inclusive('>')
-        .map(|part| match part.split_once('<') {
-            Some((text, element)) => format!("{}<{element}", remove(text)),
-            None => remove(part),
-        })
-        .collect()
+/// Removes contact data between tags; `None` if there is none. In the sanitizer's output every `<` begins a tag.
+fn without_contact(html: &str) -> Option<String> {
+    let pieces = html.split_inclusive('>').flat_map(|part| {
+        let at = part.find('<').unwrap_or(part.len());
+        let (text, element) = part.split_at_checked(at).unwrap_or((part, ""));
+        [remove(text), Cow::Borrowed(element)]
+    });
+    let pieces: Vec<Cow<'_, str>> = pieces.collect();
+    pieces.iter().any(|piece| matches!(piece, Cow::Owned(_))).then(|| pieces.concat())
 }
 
 fn paragraphs(text: &str) -> String {
-    let lines =
-        text.lines().map(|line| visible(line).split_whitespace().collect::<Vec<_>>().join(" "));
-    lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
-}
-
-/// Removes invisible characters, also those that change the direction of writing.
-fn visible(text: &str) -> String {
-    text.chars()
-        .filter(|character| {
-            !character.is_control()
-                && !matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ad}')
-        })
-        .collect()
+    let mut whole = String::with_capacity(text.len());
+    for line in visible(text).lines() {
+        let mut words = line.split_whitespace();
+        let Some(first) = words.next() else { continue };
+        if !whole.is_empty() {
+            whole.push('\n');
+        }
+        whole.push_str(first);
+        for word in words {
+            whole.push(' ');
+            whole.push_str(word);
+        }
+    }
+    whole
 }
 
 /// Shortens a text to at most `most` characters: cuts it after a word and adds an ellipsis.
-fn shortened(text: &str, most: usize) -> String {
-    let Some((cut, _)) = text.char_indices().nth(most) else { return text.to_owned() };
+fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return Cow::Borrowed(text);
+    }
+    let Some((cut, _)) = text.char_indices().nth(most) else { return Cow::Borrowed(text) };
     let room = text.char_indices().nth(most.saturating_sub(1)).map_or(cut, |(at, _)| at);
     let kept = text.get(..room).unwrap_or_default();
     let kept = kept.rsplit_once(char::is_whitespace).map_or(kept, |(before, _)| before);
-    format!("{}…", kept.trim_end())
+    Cow::Owned(format!("{}…", kept.trim_end()))
 }
 
 /// Returns the first `most` bytes at most, cut between characters.
@@ -248,6 +269,15 @@ mod tests {
         let Description { html, text } = description(html, 400);
         assert_eq!((find(&html), find(&text)), (None, None), "{html} {text}");
         assert!(!html.contains("mailto"));
+    }
+
+    #[test]
+    fn what_nobody_sees_is_gone_from_html_and_hides_no_contact_data() {
+        let html = "<p>\u{202e}txet\u{202c} Ask jo\u{fe0f}@copper.example, 415\u{fe0f}-555\u{fe0f}-0142&#x200b; or j&#x61c;o\u{e0020}@copper.example\u{e0041}\u{e0042}</p>";
+        let Description { html, text } = description(html, 400);
+        assert_eq!((hidden_in(&html), hidden_in(&text)), (None, None), "{html:?}");
+        assert_eq!(text, "txet Ask [removed], [removed] or [removed]");
+        assert_eq!(line("jo@\u{34f}copper.example", 80), REMOVED);
     }
 
     #[test]
@@ -307,7 +337,8 @@ mod tests {
             parts in vec(select(&[
                 "jo", "@", " (at) ", "copperleaf.example", "<b>", "</b>", "<p>", "+1 415 555 0142",
                 "0142", "-", " ", "12 Main Street", "Place", ", Apt 4", "&lt;", "&#64;", "[removed]",
-                "…", "\u{200b}", ". ", "x", " dot ", " at ",
+                "…", "\u{200b}", ". ", "x", " dot ", " at ", "\u{fe0f}", "\u{34f}", "\u{e0041}", "\u{202e}", "030 1234567",
+                "é", "<i>", "</i>", "&nbsp;",
             ][..]), 0..40),
             most in 1_usize..60,
         ) {
@@ -317,6 +348,7 @@ mod tests {
             for Description { html, text } in [description(&text, most), plain_description(&text, most)] {
                 prop_assert_eq!(contact_in(&html, true), None);
                 prop_assert_eq!(find(&text), None);
+                prop_assert_eq!((hidden_in(&html), hidden_in(&text)), (None, None));
             }
         }
     }

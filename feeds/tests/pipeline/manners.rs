@@ -35,15 +35,57 @@ async fn a_host_that_does_not_say_what_it_allows_is_not_asked() {
     city.board.plays("/robots.txt", [status("503 Service Unavailable", "")]);
     let report = city.build().await.unwrap();
     let told = reason(&report, BOARD_ID);
-    assert!(told.starts_with("robots.txt of 127.0.0.1 cannot be read"), "{told}");
+    assert!(
+        told.starts_with("robots.txt of 127.0.0.1 answers 503, so nothing is allowed"),
+        "{told}"
+    );
     assert!(city.board.asked().is_empty());
-    // A host that leads elsewhere, or answers that there is nothing, has no such file.
-    for answer in
-        [status("403 Forbidden", ""), status("301 Moved", "location: http://127.0.0.1:1/\r\n")]
-    {
-        city.board.plays("/robots.txt", [answer]);
+    // A host that answers that there is nothing has no such file.
+    city.board.plays("/robots.txt", [status("403 Forbidden", "")]);
+    let report = city.build().await.unwrap();
+    assert_eq!(reason(&report, BOARD_ID), "");
+}
+
+#[tokio::test]
+async fn a_host_that_is_down_is_no_host_that_forbids() {
+    let city = City::open().await;
+    let mut sources = city.sources();
+    sources.board[0].base = Some("http://127.0.0.1:1".to_owned());
+    let report = build(&sources, &city.options, &|_| {}).await.unwrap();
+    assert_eq!(reason(&report, BOARD_ID), "the server does not answer");
+}
+
+#[tokio::test]
+async fn rules_are_found_on_another_host_and_count_for_where_a_redirect_leads() {
+    let city = City::open().await;
+    let to = format!("location: {}/rules\r\n", city.paper.origin());
+    city.board.plays("/robots.txt", [status("301 Moved", &to)]);
+    city.paper.plays("/rules", [ok("", ROBOTS)]);
+    let report = city.build().await.unwrap();
+    assert!(reason(&report, BOARD_ID).starts_with("robots.txt of 127.0.0.1 does not allow it"));
+    assert!(city.board.asked().is_empty());
+    // The address is allowed, the one behind it is not.
+    city.board.plays("/robots.txt", [ok("", "User-agent: *\nDisallow: /private\n")]);
+    city.board.plays(BOARD_PATH, [status("302 Found", "location: /private/jobs\r\n")]);
+    city.board.plays("/private/jobs", [ok("", BOARD)]);
+    let report = city.build().await.unwrap();
+    assert!(reason(&report, BOARD_ID).starts_with("robots.txt of 127.0.0.1 does not allow it"));
+    assert!(city.board.asked().iter().all(|head| !head.contains("/private")));
+    city.board.plays("/robots.txt", [ok("", "User-agent: *\nDisallow: /secret\n")]);
+    let report = city.build().await.unwrap();
+    assert_eq!(reason(&report, BOARD_ID), "");
+}
+
+#[tokio::test]
+async fn no_wait_that_a_host_asks_for_stops_the_others() {
+    let city = City::open().await;
+    let later = || status("503 Busy", "retry-after: 18446744073709551615\r\n");
+    for path in [BOARD_PATH, "/robots.txt"] {
+        city.board.plays(path, [later()]);
         let report = city.build().await.unwrap();
-        assert_eq!(reason(&report, BOARD_ID), "");
+        let told = reason(&report, BOARD_ID);
+        assert!(told.starts_with("the server asks to wait"), "{path}: {told}");
+        assert_eq!(city.document("sf-live-targets.json")["_meta"]["count"], 2);
     }
 }
 
@@ -122,12 +164,13 @@ async fn the_roles_of_a_career_page_stay_while_their_pages_cannot_be_read() {
     let mut city = City::open().await;
     let page = |title: &str| {
         format!(
-            r#"<html><script type="application/ld+json">{{"@type":"JobPosting","title":"{title}","identifier":"{title}","datePosted":"2026-11-01"}}</script></html>"#
+            r#"<html><script type="application/ld+json">{{"@type":"JobPosting","title":"{title}","identifier":"{title}","url":"/open/{title}","datePosted":"2026-11-01"}}</script></html>"#
         )
     };
-    city.board.plays("/careers", [ok("", r#"<a href="/jobs/a">A</a><a href="/jobs/b">B</a>"#)]);
-    city.board.plays("/jobs/a", [ok("", page("Welder"))]);
-    city.board.plays("/jobs/b", [ok("", page("Fitter"))]);
+    city.board
+        .plays("/careers", [ok("", r#"<a href="/jobs/a?ref=list">A</a><a href="/jobs/b/">B</a>"#)]);
+    city.board.plays("/jobs/a?ref=list", [ok("", page("Welder"))]);
+    city.board.plays("/jobs/b/", [ok("", page("Fitter"))]);
     let mut sources = city.sources();
     sources.board[0].ats = portolan_feeds::record::Ats::CareerPage;
     sources.board[0].base = Some(format!("{}/careers", city.board.origin()));
@@ -142,13 +185,13 @@ async fn the_roles_of_a_career_page_stay_while_their_pages_cannot_be_read() {
         roles
     };
     assert_eq!(roles(&city), both("verified"));
-    city.board.plays("/jobs/b", [status("500 Internal Server Error", "")]);
+    city.board.plays("/jobs/b/", [status("500 Internal Server Error", "")]);
     for day in 1..4 {
         city.options.now = crate::support::at(day);
         build(&sources, &city.options, &|_| {}).await.unwrap();
         assert_eq!(roles(&city), both("verified"));
     }
-    city.board.plays("/careers", [ok("", r#"<a href="/jobs/a">A</a>"#)]);
+    city.board.plays("/careers", [ok("", r#"<a href="/jobs/a?ref=list">A</a>"#)]);
     for day in 4..6 {
         city.options.now = crate::support::at(day);
         build(&sources, &city.options, &|_| {}).await.unwrap();

@@ -1,7 +1,7 @@
 //! How builds change the maturity of a signal, through the whole pipeline.
 
 use crate::support::{BOARD, BOARD_PATH, City, NOW, at, news, ok};
-use portolan_feeds::{Evidence, EvidenceKind, Knowledge, check};
+use portolan_feeds::{Evidence, EvidenceKind, Knowledge, check, not_published};
 use serde_json::Value;
 
 const NOBODY: &str = r#"{"name":"Copperleaf Robotics","jobs":[]}"#;
@@ -100,6 +100,43 @@ async fn a_role_of_another_kind_does_not_verify_a_lead() {
     let mut states = on_day(&mut city, 0).await;
     states.sort();
     assert_eq!(states, ["lead", "verified"]);
+}
+
+#[tokio::test]
+async fn a_later_statement_that_the_company_is_not_hiring_closes_a_lead() {
+    let title = "Copperleaf Robotics is not hiring for the rest of the year";
+    for (said_at, wanted) in [("2026-11-19T08:00:00Z", "lead"), ("2026-11-21T08:00:00Z", "closed")]
+    {
+        let mut city = City::open().await;
+        city.board.plays(BOARD_PATH, [ok("", NOBODY)]);
+        let stop = (title, "https://paper.example/2", said_at);
+        city.paper.plays("/news", [ok("", news(&[POST, stop]))]);
+        assert_eq!(on_day(&mut city, 1).await, [wanted], "{said_at}");
+    }
+}
+
+#[tokio::test]
+async fn a_round_on_the_word_of_unnamed_sources_is_a_lead_until_it_is_announced() {
+    let mut city = City::open().await;
+    city.board.plays(BOARD_PATH, [ok("", NOBODY)]);
+    let reported = (
+        "Copperleaf Robotics has raised $12 million, people familiar with the matter said",
+        "https://paper.example/1",
+        "2026-11-20T08:00:00Z",
+    );
+    city.paper.plays("/news", [ok("", news(&[reported]))]);
+    assert_eq!(on_day(&mut city, 0).await, ["lead"]);
+    let lead = first(&city);
+    let announced = (
+        "Copperleaf Robotics raises $12 million Series A",
+        "https://gazette.example/2",
+        "2026-11-22T08:00:00Z",
+    );
+    city.paper.plays("/news", [ok("", news(&[reported, announced]))]);
+    assert_eq!(on_day(&mut city, 2).await, ["source_backed"]);
+    let signal = first(&city);
+    assert_eq!(signal["id"], lead["id"]);
+    assert_eq!(signal["sources"].as_array().unwrap().len(), 2);
 }
 
 #[tokio::test]
@@ -294,4 +331,26 @@ async fn what_cannot_be_cited_is_not_heard_and_no_clock_but_this_one_counts() {
     assert_eq!(on_day(&mut city, 1).await, ["verified"]);
     say(&mut city, EvidenceKind::SourceRetracted, 9).publisher = " ".to_owned();
     assert_eq!(on_day(&mut city, 2).await, ["disputed"]);
+}
+
+#[tokio::test]
+async fn a_signal_that_was_not_valid_for_a_while_comes_back_with_its_history() {
+    let mut city = City::open().await;
+    assert_eq!(on_day(&mut city, 0).await, ["verified"]);
+    let before = first(&city);
+    // It has more sources than a record may have bytes.
+    for number in 0..5_000 {
+        say(&mut city, EvidenceKind::Supports, 1).id = format!("evidence-{number}");
+    }
+    for day in 1..3 {
+        assert_eq!(on_day(&mut city, day).await, Vec::<String>::new());
+        let quarantined = not_published(city.folder.path()).unwrap().quarantined;
+        assert!(quarantined.iter().any(|record| before["id"] == record.id), "{quarantined:?}");
+    }
+    city.knowledge().evidence.clear();
+    assert_eq!(on_day(&mut city, 3).await, ["verified"]);
+    let after = first(&city);
+    for field in ["id", "detected_at", "maturity_history", "sources"] {
+        assert_eq!(after[field], before[field], "{field}");
+    }
 }

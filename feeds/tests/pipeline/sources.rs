@@ -3,7 +3,7 @@
 
 use crate::support::{Answer, BOARD, BOARD_PATH, City, REGISTRY, ok, status};
 use flate2::{Compression, write::GzEncoder};
-use portolan_feeds::{BuildError, check, not_published, publish::Press};
+use portolan_feeds::{BuildError, check, not_published, publish::Turn, republish};
 use serde_json::{Value, json};
 use std::io::Write as _;
 
@@ -271,8 +271,8 @@ async fn a_record_that_is_not_valid_does_not_stop_the_others() {
     let board = json!({ "name": "Copperleaf Robotics", "jobs": [
         { "title": "Backend Engineer", "shortcode": "A1", "url": "https://jobs.copperleaf.example/A1",
           "published_on": "2026-11-01", "description": "<p>Build.</p>" },
-        // The identifier of a record that does not exist.
-        { "title": "tgt_00000000000000000000000000", "shortcode": "A2",
+        // An identifier with a character that nobody sees.
+        { "title": "Frontend Engineer", "shortcode": "A\u{200b}2",
           "url": "https://jobs.copperleaf.example/A2", "published_on": "2026-11-01" },
     ] });
     city.board.plays(BOARD_PATH, [ok("", board.to_string())]);
@@ -281,7 +281,7 @@ async fn a_record_that_is_not_valid_does_not_stop_the_others() {
     assert_eq!(check(city.folder.path()).unwrap(), []);
     let [record] = report.quarantined.as_slice() else { panic!("{:?}", report.quarantined) };
     assert_eq!(record.document, "sf-job-roles.json");
-    assert!(record.reason.starts_with("no record or source has the id"), "{}", record.reason);
+    assert!(record.reason.starts_with("it has the invisible character"), "{}", record.reason);
     assert_eq!(record.source.as_deref(), Some("https://jobs.copperleaf.example/A2"));
     assert_eq!(not_published(city.folder.path()).unwrap().quarantined, report.quarantined);
     // No other record refers to it.
@@ -297,10 +297,12 @@ async fn a_record_that_is_not_valid_does_not_stop_the_others() {
 async fn two_builds_do_not_meet_and_a_publication_is_whole() {
     let mut city = City::open().await;
     city.build().await.unwrap();
-    let press = Press::open(city.folder.path()).unwrap();
+    let turn = Turn::take(city.folder.path()).unwrap();
     let Err(BuildError::Folder(error)) = city.build().await else { panic!("two at once") };
     assert!(error.to_string().contains("another build"));
-    drop(press);
+    // An objection does not wait for it.
+    republish(city.folder.path(), city.options.now, &|_| {}).unwrap();
+    drop(turn);
     for day in 1..5 {
         city.options.now = crate::support::at(day);
         city.build().await.unwrap();

@@ -9,7 +9,7 @@ use portolan_identity::{Identity, Settings};
 use portolan_mcp::{Server, ServerHandler};
 use portolan_outgoing::{Certificate, Outgoing, lookups::Lookups, sms::Sms};
 use portolan_pipeline::{Host, MessageLimits, Rates};
-use portolan_publication::{Feeds, FeedsOptions, HostDescription, records::RecordsFolder};
+use portolan_publication::{Feeds, FeedsOptions, HostDescription, Hubs, records::RecordsFolder};
 use portolan_sandbox::Sandbox;
 use portolan_store::{Store, create_private_folder};
 use portolan_vocabulary::{
@@ -98,10 +98,12 @@ impl OpenHost {
         let Self { app, store, listeners, retention, stop } = self;
         let worker_task = tokio::spawn(Arc::clone(&app.host).run_due_work(stop.clone(), retention));
         let sender_task = tokio::spawn(Arc::clone(&app.host.events).send());
+        let hubs_task = tokio::spawn(Arc::clone(&app.host.feeds).notify_hubs(stop.clone()));
         let mcp = app.mcp.service(wrap);
         portolan_http::serve(listeners, app, mcp, stop).await?;
         worker_task.await?;
         sender_task.await?;
+        hubs_task.await?;
         store.close().await;
         Ok(())
     }
@@ -147,7 +149,7 @@ pub(crate) async fn open_pipeline(config: &Config, parts: HostParts) -> anyhow::
     let events = Events::new(
         store.clone(),
         &public_url,
-        outgoing,
+        outgoing.clone(),
         config.webhooks.clone(),
         assigned(Role::WebhookManagement),
         stop.clone(),
@@ -173,6 +175,7 @@ pub(crate) async fn open_pipeline(config: &Config, parts: HostParts) -> anyhow::
         folder: config.feeds_dir.clone(),
         host: host_description,
         records,
+        hubs: Hubs { addresses: config.feeds.hubs.clone(), outgoing: outgoing.clone() },
         clock: clock.clone(),
     };
     let feeds = Feeds::start(options, stop).await;

@@ -1,8 +1,9 @@
 //! The state that every handler can reach.
 
 use crate::{
-    compressed::CompressedDocuments, connections::Connections, guide, map_settings::MapSettings,
-    operator::OperatorAccess, page_cache::PageCache, proxies::Proxies,
+    change_streams::ChangeStreams, compressed::CompressedDocuments, connections::Connections,
+    guide, map_settings::MapSettings, operator::OperatorAccess, page_cache::PageCache,
+    proxies::Proxies,
 };
 use arc_swap::ArcSwapOption;
 use portolan_catalog::Document;
@@ -28,6 +29,8 @@ pub struct App {
     pub(super) compressed: CompressedDocuments,
     /// The pages about records of the feeds.
     pub(super) pages: PageCache,
+    /// The open streams of changes of the feeds.
+    pub(super) change_streams: Arc<ChangeStreams>,
     pub mcp: Arc<Mcp>,
     /// What the operator has set up for the map page.
     pub(super) map: MapSettings,
@@ -58,6 +61,7 @@ impl App {
             openapi,
             compressed,
             pages: PageCache::new(),
+            change_streams: Arc::default(),
             mcp,
             map,
         })

@@ -1,7 +1,14 @@
 //! `GET /map/data/changes.json`: the log of changes of the feeds, as pages of JSON or NDJSON, or as
 //! server-sent events.
 
-use crate::{App, feeds::not_published, refusal::Refusal};
+use crate::{
+    App,
+    address::ClientAddress,
+    change_streams::{ChangeStream, TooMany},
+    connections::client_address,
+    feeds::not_published,
+    refusal::Refusal,
+};
 use axum::{
     body::Body,
     extract::{OriginalUri, RawQuery, State},
@@ -19,7 +26,7 @@ use portolan_publication::{
 use portolan_vocabulary::{ErrorCode, Failure};
 use serde_json::{Value, json};
 use std::{collections::VecDeque, convert::Infallible, io, sync::Arc, time::Duration};
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::watch;
 
 const DEFAULT_LIMIT: usize = 100;
 const MAX_LIMIT: usize = 1_000;
@@ -29,8 +36,8 @@ const MAX_PAGE_BYTES: usize = 1 << 20;
 const MAX_READ_BYTES: usize = 16 << 20;
 const MAX_ID_BYTES: usize = 100;
 const MAX_FEEDS: usize = 16;
-/// The maximum number of streams at once.
-static STREAMS: Semaphore = Semaphore::const_new(500);
+/// The maximum number of bytes that a stream holds for a slow reader, which its first change may exceed.
+const MAX_STREAM_BYTES: usize = 64 << 10;
 /// The seconds after which a client may try again when there are too many streams.
 const RETRY_AFTER_S: u32 = 30;
 /// The interval of comments in a stream without events.
@@ -115,6 +122,7 @@ impl Form {
 
 pub(super) async fn changes(
     State(app): State<Arc<App>>,
+    ClientAddress(address): ClientAddress,
     OriginalUri(uri): OriginalUri,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
@@ -134,17 +142,14 @@ pub(super) async fn changes(
     let beginning = if is_history { publication.log.begin() } else { publication.log.end() };
     let since = parameters.since.clone().unwrap_or_else(|| beginning.clone());
     if form == Form::Events {
-        let too_many = |_| {
-            let message = "Too many streams of changes are open.";
-            let failure = Failure::new(ErrorCode::DependencyUnavailable).message(message);
-            failure.after_s(RETRY_AFTER_S)
-        };
-        let permit = STREAMS.try_acquire().map_err(too_many)?;
+        // Clients behind a proxy that does not name them have no share.
+        let client = address.filter(|address| !app.proxies.contain(*address)).map(client_address);
+        let stream = app.change_streams.open(client).map_err(too_many)?;
         // A cursor that is not known is refused before the stream begins.
-        read(&publication, since.clone(), parameters.wanted.clone(), 1).await?;
-        return Ok(server_sent(app, since, parameters.wanted, permit));
+        read(&publication, since.clone(), parameters.wanted.clone(), bounds(1)).await?;
+        return Ok(server_sent(app, since, parameters.wanted, stream));
     }
-    let page = read(&publication, since, parameters.wanted, parameters.limit).await?;
+    let page = read(&publication, since, parameters.wanted, bounds(parameters.limit)).await?;
     if form == Form::Ndjson {
         return Ok(ndjson_page(page));
     }
@@ -155,15 +160,29 @@ pub(super) async fn changes(
     Ok(json_page(&page, snapshot.as_ref()))
 }
 
+fn too_many(too_many: TooMany) -> Failure {
+    let (code, message) = match too_many {
+        TooMany::All => (ErrorCode::DependencyUnavailable, "Too many streams of changes are open."),
+        TooMany::OfClient => {
+            (ErrorCode::RateLimited, "Too many streams of changes are open from your address.")
+        }
+    };
+    Failure::new(code).message(message).after_s(RETRY_AFTER_S)
+}
+
+/// Returns the size of a page with this many changes.
+fn bounds(changes: usize) -> Bounds {
+    Bounds { changes, bytes: MAX_PAGE_BYTES, read: MAX_READ_BYTES }
+}
+
 /// Reads a page in a thread that may block.
 async fn read(
     publication: &Arc<Publication>,
     since: Cursor,
     wanted: Wanted,
-    limit: usize,
+    bounds: Bounds,
 ) -> Result<Page, Failed> {
     let log = Arc::clone(&publication.log);
-    let bounds = Bounds { changes: limit, bytes: MAX_PAGE_BYTES, read: MAX_READ_BYTES };
     let task = tokio::task::spawn_blocking(move || log.page(&since, &wanted, bounds));
     match task.await.map_err(io::Error::other) {
         Ok(Ok(Some(page))) => Ok(page),
@@ -207,40 +226,72 @@ fn ndjson_page(page: Page) -> Response {
     response
 }
 
-/// Returns a stream that ends when its reader disconnects, when the host stops, or when the log does not
-/// continue from its cursor.
-fn server_sent(
+/// A reader of server-sent events.
+struct Follower {
     app: Arc<App>,
+    publications: watch::Receiver<u64>,
+    /// The place up to which changes were read.
     since: Cursor,
     wanted: Wanted,
-    permit: SemaphorePermit<'static>,
-) -> Response {
-    let publications = app.host.feeds.changes();
-    let state = (app, publications, since, wanted, VecDeque::new(), permit);
-    let events = stream::unfold(state, |state| async move {
-        let (app, mut publications, mut since, wanted, mut ready, permit) = state;
+    /// The changes that were read and not sent yet.
+    ready: VecDeque<Listed>,
+    /// The last id that was sent.
+    sent: Option<Cursor>,
+    _stream: ChangeStream,
+}
+
+impl Follower {
+    /// Returns the next event; `None` when the host stops, or when the log does not continue from the cursor.
+    async fn next(&mut self) -> Option<Event> {
         loop {
-            if let Some(change) = ready.pop_front() {
-                let state = (app, publications, since, wanted, ready, permit);
-                return Some((Ok::<_, Infallible>(event(change)), state));
+            if let Some(change) = self.ready.pop_front() {
+                self.sent = Some(change.cursor.clone());
+                return Some(event(change));
             }
-            publications.mark_unchanged();
-            let publication = app.host.feeds.current()?;
-            let page = read(&publication, since, wanted.clone(), DEFAULT_LIMIT).await.ok()?;
-            since = page.next;
-            ready.extend(page.changes);
-            while ready.is_empty() && !page.has_more {
-                let changed = tokio::time::timeout(STOP_CHECK_INTERVAL, publications.changed());
-                match changed.await {
-                    Ok(changed) => {
-                        changed.ok()?;
-                        break;
-                    }
-                    Err(_late) if app.host.events.is_stopping() => return None,
-                    Err(_late) => {}
-                }
+            self.publications.mark_unchanged();
+            let publication = self.app.host.feeds.current()?;
+            let bounds = Bounds { bytes: MAX_STREAM_BYTES, ..bounds(DEFAULT_LIMIT) };
+            let reading = read(&publication, self.since.clone(), self.wanted.clone(), bounds);
+            let page = reading.await.ok()?;
+            self.since = page.next;
+            self.ready.extend(page.changes);
+            if !self.ready.is_empty() {
+                continue;
+            }
+            // A browser keeps the id of an event without data, so a reader who has received nothing of what
+            // was read resumes behind it.
+            if self.sent.as_ref() != Some(&self.since) {
+                self.sent = Some(self.since.clone());
+                return Some(Event::default().id(self.since.to_string()));
+            }
+            if !page.has_more {
+                self.wait().await?;
             }
         }
+    }
+
+    /// Waits for the next publication; `None` when the host stops.
+    async fn wait(&mut self) -> Option<()> {
+        loop {
+            let changed = tokio::time::timeout(STOP_CHECK_INTERVAL, self.publications.changed());
+            match changed.await {
+                Ok(changed) => return changed.ok(),
+                Err(_late) if self.app.host.events.is_stopping() => return None,
+                Err(_late) => {}
+            }
+        }
+    }
+}
+
+/// Returns a stream that ends when its reader disconnects, when the host stops, or when the log does not
+/// continue from its cursor.
+fn server_sent(app: Arc<App>, since: Cursor, wanted: Wanted, stream: ChangeStream) -> Response {
+    let publications = app.host.feeds.changes();
+    let (ready, sent) = (VecDeque::new(), None);
+    let follower = Follower { app, publications, since, wanted, ready, sent, _stream: stream };
+    let events = stream::unfold(follower, |mut follower| async move {
+        let event = follower.next().await?;
+        Some((Ok::<_, Infallible>(event), follower))
     });
     let keep_alive = KeepAlive::new().interval(HEARTBEAT).text("alive");
     let mut response = Sse::new(events).keep_alive(keep_alive).into_response();

@@ -2,6 +2,8 @@
 //! encoded and compressed when they are published, never for a request.
 
 use crate::{
+    App,
+    admission::count_request,
     coding::AcceptedCodings,
     conditional::{is_unmodified_since, matches_any_tag, parse_if_none_match},
     cors::any_origin,
@@ -9,7 +11,8 @@ use crate::{
     request_id,
 };
 use axum::{
-    Json, Router, body,
+    Router,
+    body::{self, Bytes},
     extract::{Path, rejection::PathRejection},
     http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri, header},
     middleware::from_fn_with_state,
@@ -20,9 +23,14 @@ use futures_util::stream;
 use portolan_publication::{
     Body, Coding, Document, Feeds, FileBacked, Part, Publication, form_paths, paths,
 };
-use portolan_vocabulary::{Clock, ErrorCode, Failure};
+use portolan_vocabulary::{ErrorCode, Failure};
 use serde_json::{Value, json};
-use std::{iter, sync::Arc};
+use std::{
+    io::{self, Read},
+    iter,
+    sync::Arc,
+};
+use tokio::task::spawn_blocking;
 
 /// Feeds are built once an hour, so a copy that is a minute old is new enough.
 const CACHE_ONE_MINUTE: HeaderValue = HeaderValue::from_static("public, max-age=60");
@@ -30,37 +38,48 @@ const ACCEPT_ENCODING: HeaderValue = HeaderValue::from_static("accept-encoding")
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const ANY: HeaderValue = HeaderValue::from_static("*");
 /// The maximum number of headers of a response, including those that the connection adds.
-const MAX_HEADERS: usize = 14;
+const MAX_HEADERS: usize = 15;
+/// How many bytes of a snapshot are read at once.
+const CHUNK_BYTES: usize = 64 << 10;
 /// The seconds after which a client may ask again while nothing is published.
 const RETRY_AFTER_S: u32 = 60;
 
 /// Returns the routes for what [`document`] does not answer: requests before the first publication, parts
-/// that are not in it, other methods, and CORS preflight requests.
-pub(super) fn routes(feeds: Arc<Feeds>, clock: Clock) -> Router {
+/// that are not in it, other forms, snapshots, other methods, and CORS preflight requests.
+pub(super) fn routes(app: &Arc<App>) -> Router {
+    let feeds = &app.host.feeds;
     let unavailable = async || not_published();
     let router = paths().fold(Router::new(), |router, path| router.route(path, get(unavailable)));
-    let all = Arc::clone(&feeds);
+    let all = Arc::clone(feeds);
+    let no_such_part = move || {
+        let is_published = all.current().is_some();
+        async move { if is_published { refusal::no_such_path().await } else { not_published() } }
+    };
+    let router = router.route("/map/data/parts/{name}", get(no_such_part)).merge(counted(app));
+    router.method_not_allowed_fallback(refusal::no_such_method).layer((
+        from_fn_with_state(app.host.clock.clone(), request_id::assign),
+        any_origin().allow_methods([Method::GET, Method::HEAD]).vary([]),
+    ))
+}
+
+/// Returns the routes that read files or make something, so that their requests are counted.
+fn counted(app: &Arc<App>) -> Router {
+    let feeds = &app.host.feeds;
+    let all = Arc::clone(feeds);
     let form = move |uri: Uri, headers: HeaderMap| form_response(Arc::clone(&all), uri, headers);
-    let router = form_paths().fold(router, |router, path| router.route(path, get(form.clone())));
-    let all = Arc::clone(&feeds);
-    let list = move || snapshot_list(Arc::clone(&all));
-    let all = Arc::clone(&feeds);
+    let router =
+        form_paths().fold(Router::new(), |router, path| router.route(path, get(form.clone())));
+    let all = Arc::clone(feeds);
+    let list = move |headers: HeaderMap| snapshot_list(Arc::clone(&all), headers);
+    let all = Arc::clone(feeds);
     let snapshot = move |place: Result<Path<(String, String)>, PathRejection>,
                          headers: HeaderMap| {
         snapshot_response(Arc::clone(&all), place, headers)
     };
-    let router = router
+    router
         .route("/map/data/snapshots.json", get(list))
-        .route("/map/data/snapshots/{day}/{*file}", get(snapshot));
-    let no_such_part = move || {
-        let is_published = feeds.current().is_some();
-        async move { if is_published { refusal::no_such_path().await } else { not_published() } }
-    };
-    let router = router.route("/map/data/parts/{name}", get(no_such_part));
-    router.method_not_allowed_fallback(refusal::no_such_method).layer((
-        from_fn_with_state(clock, request_id::assign),
-        any_origin().allow_methods([Method::GET, Method::HEAD]).vary([]),
-    ))
+        .route("/map/data/snapshots/{day}/{*file}", get(snapshot))
+        .route_layer(from_fn_with_state(Arc::clone(app), count_request))
 }
 
 /// Returns the response with a document, if the path is a document's, and the file that holds the
@@ -95,26 +114,31 @@ pub(super) fn document<B>(
 /// Returns the response with another form of a feed, which is made by the first request for it.
 async fn form_response(feeds: Arc<Feeds>, uri: Uri, headers: HeaderMap) -> Response {
     let Some(publication) = feeds.current() else { return not_published().into_response() };
-    let making = tokio::task::spawn_blocking(move || publication.form(uri.path()));
-    match making.await {
-        Ok(Some(part)) => part_response(&part, &headers),
-        Ok(None) | Err(_) => Refusal(Failure::new(ErrorCode::InternalError)).into_response(),
+    // A task of its own, so that a form whose first reader disconnects is not begun again.
+    let making = tokio::spawn(async move { publication.form(uri.path()).await });
+    match making.await.map_err(io::Error::other) {
+        Ok(Ok(Some(part))) => part_response(&part, &headers),
+        Ok(Ok(None)) => refusal::no_such_path().await.into_response(),
+        Ok(Err(error)) | Err(error) => failed(&error),
     }
 }
 
 /// Returns the response with the list of snapshots.
-async fn snapshot_list(feeds: Arc<Feeds>) -> Response {
-    let listing = tokio::task::spawn_blocking(move || feeds.snapshot_days());
-    let Ok(Ok(days)) = listing.await else {
-        return Refusal(Failure::new(ErrorCode::InternalError)).into_response();
-    };
+async fn snapshot_list(feeds: Arc<Feeds>, headers: HeaderMap) -> Response {
     let of_day =
-        |day: &String| json!({ "date": day, "path": format!("/map/data/snapshots/{day}/") });
-    let items: Vec<Value> = days.iter().map(of_day).collect();
-    ([(header::CACHE_CONTROL, CACHE_ONE_MINUTE)], Json(json!({ "items": items }))).into_response()
+        |day: String| json!({ "date": day, "path": format!("/map/data/snapshots/{day}/") });
+    let list = move |days: Vec<String>| {
+        let items: Vec<Value> = days.into_iter().map(of_day).collect();
+        json!({ "items": items }).to_string().into_bytes()
+    };
+    let listing = spawn_blocking(move || feeds.snapshots.list(list)).await;
+    match listing.map_err(io::Error::other) {
+        Ok(Ok(part)) => part_response(&part, &headers),
+        Ok(Err(error)) | Err(error) => failed(&error),
+    }
 }
 
-/// Returns the response with a document of a snapshot.
+/// Returns the response with a document of a snapshot, which is read while it is sent.
 async fn snapshot_response(
     feeds: Arc<Feeds>,
     place: Result<Path<(String, String)>, PathRejection>,
@@ -123,34 +147,84 @@ async fn snapshot_response(
     let Ok(Path((day, file))) = place else {
         return refusal::no_such_path().await.into_response();
     };
-    match tokio::task::spawn_blocking(move || feeds.snapshot(&day, &file)).await {
-        Ok(Ok(Some(part))) => part_response(&part, &headers),
-        Ok(Ok(None)) => refusal::no_such_path().await.into_response(),
-        Ok(Err(_)) | Err(_) => Refusal(Failure::new(ErrorCode::InternalError)).into_response(),
-    }
+    let opening = spawn_blocking(move || feeds.snapshots.document(&day, &file)).await;
+    let document = match opening.map_err(io::Error::other) {
+        Ok(Ok(Some(document))) => document,
+        Ok(Ok(None)) => return refusal::no_such_path().await.into_response(),
+        Ok(Err(error)) | Err(error) => return failed(&error),
+    };
+    let length = document.packed_length;
+    let tags = Tags { plain: &document.etag.clone(), packed: &document.packed_etag.clone() };
+    packed_response(tags, "application/json", &headers, |is_packed| {
+        let length = is_packed.then_some(length);
+        (streamed(document.reader(is_packed)), length)
+    })
+}
+
+fn failed(error: &io::Error) -> Response {
+    tracing::warn!(%error, "a form or a snapshot of the feeds cannot be read");
+    Refusal(Failure::new(ErrorCode::InternalError)).into_response()
+}
+
+/// Returns a body that is read piece by piece, in threads that may block.
+fn streamed(reader: Box<dyn Read + Send>) -> body::Body {
+    body::Body::from_stream(stream::unfold(Some(reader), |reader| async {
+        let mut reader = reader?;
+        let reading = spawn_blocking(move || {
+            let mut chunk = Vec::with_capacity(CHUNK_BYTES);
+            let read = reader.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut chunk);
+            read.map(|_| (Bytes::from(chunk), reader))
+        });
+        match reading.await.map_err(io::Error::other) {
+            Ok(Ok((chunk, _))) if chunk.is_empty() => None,
+            Ok(Ok((chunk, reader))) => Some((Ok(chunk), Some(reader))),
+            Ok(Err(error)) | Err(error) => Some((Err(error), None)),
+        }
+    }))
 }
 
 /// Returns the response with a part or another form of a feed, which has no time of its last change.
 fn part_response(part: &Part, headers: &HeaderMap) -> Response {
+    let tags = Tags { plain: &part.etag, packed: &part.packed_etag };
+    packed_response(tags, part.media_type, headers, |is_packed| match is_packed {
+        true => (body::Body::from(part.packed.clone()), None),
+        false => (body::Body::from_stream(stream::iter(part.plain())), None),
+    })
+}
+
+/// The entity tags of a document that is held compressed.
+struct Tags<'a> {
+    plain: &'a str,
+    packed: &'a str,
+}
+
+/// Returns the response with a document that is held compressed. `body` makes the body, compressed or not, and
+/// may say its length.
+fn packed_response(
+    tags: Tags<'_>,
+    media_type: &'static str,
+    headers: &HeaderMap,
+    body: impl FnOnce(bool) -> (body::Body, Option<u64>),
+) -> Response {
     let is_packed = AcceptedCodings::of(headers).weight(Coding::Gzip.name()).is_some();
-    let etag = if is_packed { &part.packed_etag } else { &part.etag };
+    let etag = if is_packed { tags.packed } else { tags.plain };
     // The index lists the entity tag of the plain bytes.
     let known = parse_if_none_match(headers)
-        .is_some_and(|tags| matches_any_tag(&tags, etag) || matches_any_tag(&tags, &part.etag));
-    let body = match (known, is_packed) {
-        (true, _) => body::Body::empty(),
-        (false, true) => body::Body::from(part.packed.clone()),
-        (false, false) => body::Body::from_stream(stream::iter(part.plain())),
-    };
-    let mut response = Response::new(body);
-    *response.headers_mut() = common_headers(etag);
+        .is_some_and(|known| matches_any_tag(&known, etag) || matches_any_tag(&known, tags.plain));
     if known {
-        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        let mut response = StatusCode::NOT_MODIFIED.into_response();
+        *response.headers_mut() = common_headers(etag);
         return response;
     }
+    let (body, length) = body(is_packed);
+    let mut response = Response::new(body);
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(part.media_type));
+    *headers = common_headers(etag);
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
+    if let Some(length) = length {
+        headers.insert(header::CONTENT_LENGTH, length.into());
+    }
     if let Some(coding) = Coding::Gzip.header().filter(|_| is_packed) {
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
     }
@@ -183,6 +257,9 @@ fn validators(document: &Document, body: &Body) -> HeaderMap {
     if let Ok(value) = HeaderValue::from_str(&document.last_modified) {
         headers.insert(header::LAST_MODIFIED, value);
     }
+    if let Some(value) = document.link.as_ref().and_then(|link| HeaderValue::from_str(link).ok()) {
+        headers.insert(header::LINK, value);
+    }
     headers
 }
 
@@ -203,4 +280,35 @@ pub(super) fn not_published() -> Refusal {
     let message =
         "No feeds are published here yet. The operator builds them with `portolan feeds build`.";
     Refusal(Failure::new(ErrorCode::DependencyUnavailable).message(message).after_s(RETRY_AFTER_S))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::StreamExt as _;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// A file without end, which knows how much of it was read.
+    struct Endless(Arc<AtomicUsize>);
+
+    impl Read for Endless {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.0.fetch_add(buffer.len(), Ordering::Relaxed);
+            Ok(buffer.len())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_snapshot_is_read_only_as_far_as_it_is_sent() {
+        let read = Arc::new(AtomicUsize::new(0));
+        let mut body = streamed(Box::new(Endless(Arc::clone(&read)))).into_data_stream();
+        for pieces in 1..4 {
+            let piece = body.next().await.unwrap().unwrap();
+            assert_eq!(piece.len(), CHUNK_BYTES);
+            assert_eq!(read.load(Ordering::Relaxed), pieces * CHUNK_BYTES);
+        }
+        let ended = streamed(Box::new(&b"the end"[..])).into_data_stream();
+        let pieces: Vec<Bytes> = ended.map(Result::unwrap).collect().await;
+        assert_eq!(pieces, ["the end"]);
+    }
 }

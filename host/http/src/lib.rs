@@ -11,7 +11,8 @@
 //!   address), `input` (body and idempotency key), `request_id`.
 //! - Responses: `answer` (of a call), `refusal` (of a failure) and its `challenge`, `conditional`
 //!   (conditional requests), `coding` (content codings), `compressed` (documents in these), `cors`.
-//! - Handlers for agents: `capabilities`, `call`, `agents`, `events`, `mcp`, `feeds` and their `changes`, `openapi`,
+//! - Handlers for agents: `capabilities`, `call`, `agents`, `events`, `mcp`, `feeds` and their `changes`
+//!   (`change_streams` counts the open streams), `openapi`,
 //!   `metadata` and its `guide`, `install`; `oauth` for their clients.
 //! - Handlers for people: `map`, `record_pages` with their `page_cache` and `sitemap`, `handoff`, the pages of `oauth`,
 //!   among them those of the links in text messages. For the provider of text messages: `sms`.
@@ -22,7 +23,7 @@
 //!
 //! Invariants: no other crate knows axum or HTTP statuses; a handler never runs a component itself, but
 //! calls the pipeline; the caller is an argument of a handler, so no handler can forget to authenticate;
-//! no request to a document of the feeds reads a file or compresses anything.
+//! no request to a document of the current feeds reads a file or compresses anything.
 
 mod activity;
 mod address;
@@ -38,6 +39,7 @@ mod call;
 mod caller;
 mod capabilities;
 mod challenge;
+mod change_streams;
 mod changes;
 mod coding;
 mod compressed;

@@ -7,10 +7,18 @@ use std::sync::Arc;
 /// The maximum number of bytes of the pages that are kept.
 const MAX_BYTES: u64 = 32 << 20;
 
-/// The name of a publication, the id of a feed and the id of a record.
-pub(super) type PageKey = (String, &'static str, String);
+/// What a page is made of: a record of a publication, and the capabilities that its links need.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct PageKey {
+    /// The name of the publication.
+    pub(super) publication: String,
+    /// The version of the catalog.
+    pub(super) catalog: u64,
+    pub(super) feed: &'static str,
+    pub(super) id: String,
+}
 
-/// Rendered pages. Another publication has other keys, so no page is ever out of date.
+/// Rendered pages. Another publication or catalog has other keys, so no page is ever out of date.
 #[derive(Debug)]
 pub(super) struct PageCache(Cache<PageKey, Arc<str>>);
 

@@ -41,7 +41,7 @@ fn router<S: ServerHandler + Send + 'static>(
     service: Service<S>,
     extra_routes: Router,
 ) -> Router {
-    let (clock, published) = (app.host.clock.clone(), Arc::clone(&app.host.feeds));
+    let clock = app.host.clock.clone();
     let body_limit = app.host.sandbox.limits().call_input_bytes as usize;
     let compress = SizeAbove::new(COMPRESS_ABOVE_BYTES)
         .and(NotForContentType::const_new("application/octet-stream"))
@@ -130,7 +130,7 @@ fn router<S: ServerHandler + Send + 'static>(
             from_fn_with_state(Arc::clone(&app), count_request),
             DefaultBodyLimit::max(body_limit),
         ))
-        .merge(feeds::routes(published, clock.clone()))
+        .merge(feeds::routes(&app))
         .merge(map::routes(clock, &app.map))
 }
 

@@ -95,7 +95,7 @@ fn dataset(entry: &IndexEntry, host: &HostDescription, meta: &Meta, roads: &Road
         "dct:description": english(&format!("{}. {}", entry.description, entry.maturity_policy)),
         "dcat:keyword": [english("startups"), english(&meta.city.name), english(tag)],
         "dct:publisher": publisher(host),
-        "dcat:contactPoint": { "@type": "vcard:Kind", "vcard:fn": host.provider.organization, "vcard:hasURL": reference(&host.contact_url()) },
+        "dcat:contactPoint": contact_point(host),
         "dct:license": license,
         "dct:accessRights": reference(&format!("{AUTHORITY}/access-right/PUBLIC")),
         "dct:accrualPeriodicity": reference(&format!("{AUTHORITY}/frequency/{}", frequency(meta.next_refresh_s))),
@@ -120,6 +120,14 @@ fn schema_of(entry: &IndexEntry) -> &'static str {
 fn publisher(host: &HostDescription) -> Value {
     let homepage = host.provider.url.clone().unwrap_or_else(|| format!("{}/map/", host.public_url));
     json!({ "@type": "foaf:Agent", "foaf:name": host.provider.organization, "foaf:homepage": reference(&homepage) })
+}
+
+fn contact_point(host: &HostDescription) -> Value {
+    let mut point = json!({ "@type": "vcard:Kind", "vcard:fn": host.provider.organization });
+    if let (Some(url), Some(fields)) = (host.contact_url(), point.as_object_mut()) {
+        fields.insert("vcard:hasURL".to_owned(), reference(url));
+    }
+    point
 }
 
 fn spatial(meta: &Meta) -> Value {

@@ -64,7 +64,7 @@ pub(crate) fn description(
             "version": VERSION,
             "description": "Read-only documents with public signals about startups in one city. Funding is source-backed where a source is present; hiring is a lead until it is verified. No credential is needed.",
             "license": { "name": meta.license, "url": host.license_url(&meta.license) },
-            "contact": { "name": host.provider.organization, "url": host.contact_url() },
+            "contact": contact(host),
         },
         "servers": [{ "url": format!("{url}/map"), "description": "The map" }],
         "security": [],
@@ -72,6 +72,14 @@ pub(crate) fn description(
         "paths": paths,
         "components": { "schemas": schemas },
     })
+}
+
+fn contact(host: &HostDescription) -> Value {
+    let mut contact = json!({ "name": host.provider.organization });
+    if let (Some(url), Some(fields)) = (host.contact_url(), contact.as_object_mut()) {
+        fields.insert("url".to_owned(), url.into());
+    }
+    contact
 }
 
 fn get_operation(
@@ -192,7 +200,7 @@ fn part_operation() -> Value {
         "responses": {
             "200": {
                 "description": "The part",
-                "headers": response_headers(),
+                "headers": part_headers(),
                 "content": { "application/json": { "schema": { "type": "object", "description": "See its schema, descriptions.json" } } },
             },
             "304": { "description": "The client has this version, by If-None-Match" },
@@ -201,13 +209,24 @@ fn part_operation() -> Value {
     })
 }
 
+fn header(description: &str) -> Value {
+    json!({ "description": description, "schema": { "type": "string" } })
+}
+
+/// Returns the headers of a document.
 fn response_headers() -> Value {
-    let text =
-        |description: &str| json!({ "description": description, "schema": { "type": "string" } });
+    let mut headers = part_headers();
+    if let Some(fields) = headers.as_object_mut() {
+        fields.insert("Last-Modified".to_owned(), header("When the document last changed"));
+    }
+    headers
+}
+
+/// Returns the headers of a part, which has no time of its last change.
+fn part_headers() -> Value {
     json!({
-        "ETag": text("The entity tag of these bytes; each Content-Encoding has another one"),
-        "Last-Modified": text("When the document last changed"),
-        "Cache-Control": text(
+        "ETag": header("The entity tag of these bytes; each Content-Encoding has another one"),
+        "Cache-Control": header(
             "How long a cached copy may be used before it must be revalidated with this host"
         ),
     })
@@ -268,6 +287,18 @@ mod tests {
     use super::*;
     use crate::discovery;
     use portolan_feeds::schema::SCHEMAS;
+
+    #[test]
+    fn only_documents_say_when_they_last_changed() {
+        let headers = |pointer: &str, operation: &Value| {
+            let headers = operation.pointer(pointer).and_then(Value::as_object).unwrap();
+            headers.keys().cloned().collect::<Vec<_>>()
+        };
+        let entry = entries().first().unwrap();
+        let document = get_operation(entry, "getSomething", "discovery", None);
+        assert!(headers("/responses/200/headers", &document).contains(&"Last-Modified".to_owned()));
+        assert_eq!(headers("/responses/200/headers", &part_operation()), ["ETag", "Cache-Control"]);
+    }
 
     #[test]
     fn a_definition_is_the_same_in_every_schema() {

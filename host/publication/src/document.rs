@@ -78,6 +78,8 @@ pub struct Document {
     pub modified: Timestamp,
     /// The same time as the header `Last-Modified` (RFC 9110, section 5.6.7).
     pub last_modified: String,
+    /// The header `Link` with the hubs and the address of a feed or of the index, if there are hubs.
+    pub link: Option<String>,
     plain: Body,
     /// The codings that are smaller, the largest first.
     encoded: Vec<Body>,
@@ -90,6 +92,7 @@ impl Document {
         entry: &'static DocumentEntry,
         bytes: Vec<u8>,
         modified: Timestamp,
+        link: Option<String>,
         folder: &Path,
     ) -> io::Result<Self> {
         let (mut plain, mut encoded) = Body::in_every_coding(bytes)?;
@@ -97,7 +100,7 @@ impl Document {
             body.file = FileBacked::new(&body.bytes, folder);
         }
         let at = UNIX_EPOCH + Duration::from_secs(modified.as_secs());
-        Ok(Self { entry, modified, last_modified: fmt_http_date(at), plain, encoded })
+        Ok(Self { entry, modified, last_modified: fmt_http_date(at), link, plain, encoded })
     }
 
     /// Returns the uncompressed body. The index lists its entity tag.

@@ -3,6 +3,7 @@
 use crate::{
     options::{FeedsOptions, HostDescription},
     publication::Publication,
+    snapshots::Snapshots,
     status::Status,
 };
 use arc_swap::ArcSwapOption;
@@ -17,6 +18,8 @@ pub struct Feeds {
     /// The number of publications so far, for readers that wait for the next one.
     generation: watch::Sender<u64>,
     status: Mutex<Status>,
+    /// The documents of earlier days.
+    pub snapshots: Snapshots,
     pub(crate) options: FeedsOptions,
 }
 
@@ -26,6 +29,7 @@ impl Feeds {
             current: ArcSwapOption::empty(),
             generation: watch::Sender::new(0),
             status: Mutex::default(),
+            snapshots: Snapshots::new(options.folder.clone()),
             options,
         }
     }
@@ -52,6 +56,7 @@ impl Feeds {
 
     pub(crate) fn publish(&self, publication: Publication) {
         self.current.store(Some(Arc::new(publication)));
+        self.snapshots.forget();
         self.generation.send_modify(|generation| *generation += 1);
     }
 

@@ -1,4 +1,5 @@
-//! Other forms of the feeds: lines of JSON, and CSV. A form is made when it is first asked for.
+//! Other forms of the feeds: lines of JSON, and CSV. A form is made when it is first asked for, once, however
+//! many ask for it meanwhile.
 
 use crate::part::Part;
 use bytes::Bytes;
@@ -7,10 +8,8 @@ use portolan_feeds::{
     export::{FORMS, Form},
     record::{FEEDS, Feed},
 };
-use std::{
-    collections::BTreeMap,
-    sync::{LazyLock, OnceLock},
-};
+use std::{collections::BTreeMap, io, sync::LazyLock};
+use tokio::{sync::OnceCell, task::spawn_blocking};
 
 /// A form of a feed.
 type FormOfFeed = (&'static Feed, &'static Form);
@@ -30,24 +29,62 @@ pub fn form_paths() -> impl Iterator<Item = &'static str> {
 
 /// The forms of a publication that were asked for.
 #[derive(Debug, Default)]
-pub(crate) struct Forms(BTreeMap<&'static str, OnceLock<Option<Part>>>);
+pub(crate) struct Forms(BTreeMap<&'static str, OnceCell<Part>>);
 
 impl Forms {
     pub(crate) fn new() -> Self {
-        Self(form_paths().map(|path| (path, OnceLock::new())).collect())
+        Self(form_paths().map(|path| (path, OnceCell::new())).collect())
     }
 
-    /// Returns the form of a feed at this path. `document` returns the bytes of the document at a path.
-    pub(crate) fn at(
+    /// Returns the form of a feed at this path. `document` returns the bytes of the document at a path. Who
+    /// asks while it is made waits without a thread. One that could not be made is made again.
+    pub(crate) async fn at(
         &self,
         path: &str,
         document: impl FnOnce(&str) -> Option<Bytes>,
-    ) -> Option<Part> {
-        let (feed, form) = *PATHS.get(path)?;
-        let made = || {
-            let bytes = (form.make)(feed.file, &document(&Roads::path(feed.file))?).ok()?;
-            Part::new(form.media_type, &bytes).ok()
+    ) -> io::Result<Option<Part>> {
+        let (Some((feed, form)), Some(cell)) = (PATHS.get(path).copied(), self.0.get(path)) else {
+            return Ok(None);
         };
-        self.0.get(path)?.get_or_init(made).clone()
+        let making = || async {
+            let bytes = document(&Roads::path(feed.file)).unwrap_or_default();
+            let make = move || Part::new(form.media_type, &(form.make)(feed.file, &bytes)?);
+            spawn_blocking(make).await.map_err(io::Error::other)?
+        };
+        Ok(Some(cell.get_or_try_init(making).await?.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    };
+
+    const PATH: &str = "/map/data/sf-people.ndjson";
+
+    #[tokio::test]
+    async fn a_form_is_made_once_for_all_who_ask_and_again_after_a_failure() {
+        let forms = Arc::new(Forms::new());
+        let asked = Arc::new(AtomicUsize::new(0));
+        let ask = |document: &'static str| {
+            let (forms, asked) = (Arc::clone(&forms), Arc::clone(&asked));
+            tokio::spawn(async move {
+                let bytes = |_: &str| {
+                    asked.fetch_add(1, Ordering::Relaxed);
+                    Some(Bytes::from_static(document.as_bytes()))
+                };
+                forms.at(PATH, bytes).await.map(Option::unwrap)
+            })
+        };
+        assert!(ask("{").await.unwrap().is_err());
+        let all: Vec<_> = (0..100).map(|_| ask(r#"{"items":[{"id":"per_1"}]}"#)).collect();
+        for one in all {
+            assert_eq!(one.await.unwrap().unwrap().media_type, "application/x-ndjson");
+        }
+        assert_eq!(asked.load(Ordering::Relaxed), 2);
+        assert!(forms.at("/map/data/nothing.csv", |_| None).await.unwrap().is_none());
     }
 }

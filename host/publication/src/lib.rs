@@ -15,16 +15,19 @@
 //!   them; [`lookup`](Reference) reads single ones.
 //! - [`pages`](Pages): which records have pages.
 //! - [`publication`](Publication): all documents of one publication.
+//! - [`snapshots`](Snapshots): the documents of earlier days.
 //! - [`status`](Status): what the operator reads about the feeds.
 //! - [`feeds`](Feeds): the current publication.
+//! - [`hubs`](Hubs) and `hub_notices`: the WebSub hubs, and how they are told which documents have changed.
 //! - `updater`: the one task that watches the folder and publishes a new publication.
 //!
 //! # Invariants
 //!
 //! - A publication never changes. A new one replaces it in one atomic swap.
 //! - A publication with a fault never replaces one without.
-//! - Nothing is read from disk or compressed for a request, but for pages of the log of changes, the first
-//!   request for another form of a feed, and clients that accept no gzip.
+//! - Nothing is read from disk or compressed for a request, but for pages of the log of changes, snapshots, the
+//!   first request for another form of a feed, and clients that accept no gzip.
+//! - What a request holds in memory does not grow with the document that it reads.
 //! - The records of a publication are never written after it is published, and are deleted with it.
 
 mod data_catalog;
@@ -35,6 +38,8 @@ mod entries;
 mod feeds;
 mod file_backed;
 mod forms;
+mod hub_notices;
+mod hubs;
 mod lookup;
 mod options;
 mod pages;
@@ -51,6 +56,7 @@ pub use entries::{DocumentEntry, paths};
 pub use feeds::Feeds;
 pub use file_backed::FileBacked;
 pub use forms::form_paths;
+pub use hubs::{FeedsSettings, Hubs};
 pub use lookup::{Reference, RoleDescription};
 pub use options::{FeedsOptions, HostDescription};
 pub use pages::{PageEntry, Pages, page_folder, record_feeds};
@@ -59,4 +65,5 @@ pub use portolan_feeds::changes;
 pub use portolan_feeds::record::{Feed, OBJECTION_PATH};
 pub use provider::Provider;
 pub use publication::Publication;
+pub use snapshots::{SnapshotDocument, Snapshots};
 pub use status::{CurrentPublication, RefusedPublication, Status};

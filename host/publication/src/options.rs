@@ -1,6 +1,6 @@
 //! The folder of the feeds, and the host's description of itself.
 
-use crate::{provider::Provider, records::RecordsFolder};
+use crate::{hubs::Hubs, provider::Provider, records::RecordsFolder};
 use portolan_vocabulary::Clock;
 use std::path::PathBuf;
 
@@ -24,10 +24,9 @@ impl HostDescription {
         }
     }
 
-    /// Returns the address at which the operator of this host can be reached.
-    pub fn contact_url(&self) -> String {
-        let url = self.provider.contact.as_ref().or(self.provider.url.as_ref());
-        url.cloned().unwrap_or_else(|| format!("{}/llms.txt", self.public_url))
+    /// Returns the address at which the operator of this host can be reached; `None` if none is set up.
+    pub fn contact_url(&self) -> Option<&str> {
+        self.provider.contact.as_deref().or(self.provider.url.as_deref())
     }
 }
 
@@ -38,5 +37,6 @@ pub struct FeedsOptions {
     pub host: HostDescription,
     /// The folder for the databases of their records.
     pub records: RecordsFolder,
+    pub hubs: Hubs,
     pub clock: Clock,
 }

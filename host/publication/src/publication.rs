@@ -106,10 +106,10 @@ impl Publication {
         self.parts.iter().find_map(|(path, part)| address.ends_with(path).then_some(part))
     }
 
-    /// Returns the form of a feed at this path. Making it takes up to seconds, in which the thread is busy;
-    /// `None` also if it cannot be made.
-    pub fn form(&self, path: &str) -> Option<Part> {
-        self.forms.at(path, |path| Some(self.document(path)?.plain().bytes.clone()))
+    /// Returns the form of a feed at this path. The first request for it waits until it is made, up to seconds.
+    pub async fn form(&self, path: &str) -> io::Result<Option<Part>> {
+        let document = |path: &str| Some(self.document(path)?.plain().bytes.clone());
+        self.forms.at(path, document).await
     }
 
     /// Checks the files in this folder, and makes a publication of them. Documents that have not changed since `previous`
@@ -149,7 +149,11 @@ impl Publication {
                 // A document that replaces another has changed now, whenever it was made.
                 None => {
                     let modified = if previous.is_some() { now } else { made_at.min(now) };
-                    Arc::new(Document::new(entry, bytes.clone(), modified, scratch)?)
+                    // Hubs are told of what a build makes, and not of the host's own documents.
+                    let is_built = !host_documents.contains_key(path);
+                    let address = format!("{}{path}", host.public_url);
+                    let link = options.hubs.link(&address).filter(|_| is_built);
+                    Arc::new(Document::new(entry, bytes.clone(), modified, link, scratch)?)
                 }
             };
             documents.insert(path, document);

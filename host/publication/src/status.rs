@@ -8,8 +8,28 @@ use serde::Serialize;
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Status {
     pub in_force: Option<CurrentPublication>,
-    /// The newest publication, if it has faults.
+    /// The newest publication, if it has faults or cannot be loaded now.
     pub refused: Option<RefusedPublication>,
+    /// The last notification of each hub.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hubs: Vec<HubStatus>,
+}
+
+impl Status {
+    pub(crate) fn note_hub(&mut self, noted: HubStatus) {
+        self.hubs.retain(|known| known.hub != noted.hub);
+        self.hubs.push(noted);
+        self.hubs.sort_by(|a, b| a.hub.cmp(&b.hub));
+    }
+}
+
+/// The last notification of a WebSub hub.
+#[derive(Debug, Clone, Serialize)]
+pub struct HubStatus {
+    pub hub: String,
+    pub at: Timestamp,
+    /// Why the hub could not be told; `null` if it was.
+    pub error: Option<String>,
 }
 
 /// The current publication.
@@ -21,13 +41,17 @@ pub struct CurrentPublication {
     /// The address of the host in the links of its documents, if that is not this host's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub made_for: Option<String>,
+    /// Whether real people who want to object find no address of the operator: `[provider]` has neither
+    /// `contact` nor `url`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub contact_missing: bool,
     /// The number of records that the build left out because they are not valid.
     pub quarantined_count: usize,
     /// The first of these records.
     pub quarantined: Vec<Quarantined>,
 }
 
-/// A publication with faults, which was not published.
+/// A publication with faults, or one that cannot be loaded now, which was not published.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RefusedPublication {
     pub name: String,

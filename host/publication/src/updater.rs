@@ -5,6 +5,7 @@ use crate::{
     feeds::Feeds,
     options::FeedsOptions,
     publication::{Publication, PublicationError, ReadFolder},
+    records::RecordsError,
     status::{CurrentPublication, RefusedPublication},
 };
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
@@ -18,7 +19,7 @@ use std::{
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 use tokio::{
     runtime::Handle,
@@ -33,6 +34,11 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// The maximum number of faults of a publication that the status lists.
 const MAX_SHOWN_FAULTS: usize = 20;
 
+/// The pause before a publication that could not be loaded is tried again; it doubles each time, up to the
+/// longest.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+
 /// The identity of a publication: its folder, and the size, the time and the inode of each file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Fingerprint {
@@ -40,11 +46,29 @@ struct Fingerprint {
     files: BTreeMap<PathBuf, (u64, i64, i64, u64)>,
 }
 
+/// What is known of publications that were read.
+#[derive(Debug, Clone, Default)]
+struct Known {
+    /// The publication that was last published or refused.
+    processed: Option<Fingerprint>,
+    failed: Option<Failed>,
+}
+
+/// A publication that could not be loaded, for a reason that passes.
+#[derive(Debug, Clone)]
+struct Failed {
+    fingerprint: Fingerprint,
+    pause: Duration,
+    /// When it is tried again.
+    until: Instant,
+}
+
 /// The one task that changes the feeds.
 struct Updater {
     feeds: Arc<Feeds>,
-    /// The publication that was last published or refused.
-    last_processed: Option<Fingerprint>,
+    known: Known,
+    /// The faults of the publication that was last processed.
+    verdict: Option<RefusedPublication>,
 }
 
 impl Feeds {
@@ -52,7 +76,8 @@ impl Feeds {
     /// not exist yet.
     pub async fn start(options: FeedsOptions, stop: watch::Receiver<bool>) -> Arc<Self> {
         let feeds = Arc::new(Self::new(options));
-        let mut updater = Updater { feeds: Arc::clone(&feeds), last_processed: None };
+        let mut updater =
+            Updater { feeds: Arc::clone(&feeds), known: Known::default(), verdict: None };
         updater.check().await;
         tokio::spawn(updater.run(stop));
         feeds
@@ -79,26 +104,39 @@ impl Updater {
     }
 
     async fn check(&mut self) {
-        let (feeds, last_processed) = (Arc::clone(&self.feeds), self.last_processed.clone());
-        let result =
-            tokio::task::spawn_blocking(move || read_changed(&feeds, last_processed.as_ref()))
-                .await;
-        match result.map_err(io::Error::other) {
-            Ok(Ok(None)) => {}
-            Ok(Ok(Some((fingerprint, result)))) => {
-                let name = name_of(&fingerprint.folder);
-                self.last_processed = Some(fingerprint);
-                match result {
-                    Ok((publication, quarantined)) => self.publish(publication, &quarantined),
-                    Err(error) => self.refuse(RefusedPublication::new(name, &error)),
+        let (feeds, known) = (Arc::clone(&self.feeds), self.known.clone());
+        let reading = tokio::task::spawn_blocking(move || read_changed(&feeds, &known)).await;
+        match reading.map_err(io::Error::other) {
+            Ok(Ok(Found::Unchanged)) => {
+                self.set_refused(self.verdict.clone());
+            }
+            Ok(Ok(Found::Waiting)) => {}
+            Ok(Ok(Found::Read(fingerprint, Ok((publication, quarantined))))) => {
+                self.processed(fingerprint, None);
+                self.publish(*publication, &quarantined);
+            }
+            Ok(Ok(Found::Read(fingerprint, Err(error)))) => {
+                let refused = RefusedPublication::new(name_of(&fingerprint.folder), &error);
+                if error.is_verdict() {
+                    self.processed(fingerprint, Some(refused.clone()));
+                    self.refuse(refused);
+                } else {
+                    self.known.failed = Some(Failed::new(fingerprint, self.known.failed.as_ref()));
+                    self.fail(refused);
                 }
             }
             // The folder is checked again after the next interval.
             Ok(Err(error)) | Err(error) => {
                 let faults = vec![error.to_string()];
-                self.refuse(RefusedPublication { name: CURRENT.to_owned(), count: 1, faults });
+                self.fail(RefusedPublication { name: CURRENT.to_owned(), count: 1, faults });
             }
         }
+    }
+
+    /// Remembers a publication that was published, or refused with a verdict.
+    fn processed(&mut self, fingerprint: Fingerprint, verdict: Option<RefusedPublication>) {
+        self.known = Known { processed: Some(fingerprint), failed: None };
+        self.verdict = verdict;
     }
 
     fn publish(&self, publication: Publication, quarantined: &[Quarantined]) {
@@ -110,10 +148,18 @@ impl Updater {
                 "the links in the feeds lead to another address; build them with the public_url of this host"
             );
         }
+        let contact_missing =
+            !publication.meta.synthetic && self.feeds.host().contact_url().is_none();
+        if contact_missing {
+            tracing::warn!(
+                "people whom the feeds name find no address to object at; set provider.contact in the configuration"
+            );
+        }
         let current = CurrentPublication {
             name: name.clone(),
             generated_at: *generated_at,
             made_for: made_for.clone(),
+            contact_missing,
             quarantined_count: quarantined.len(),
             quarantined: quarantined.iter().take(MOST_QUARANTINED).cloned().collect(),
         };
@@ -126,18 +172,62 @@ impl Updater {
         self.feeds.publish(publication);
     }
 
+    /// Refuses a publication that has faults.
     fn refuse(&self, refused: RefusedPublication) {
-        if self.feeds.status().refused.as_ref() == Some(&refused) {
-            return;
-        }
         // The faults themselves are not logged: they can quote a person's phone number.
-        let RefusedPublication { name, count, .. } = &refused;
-        tracing::warn!(
-            name,
-            count,
-            "the newest publication of the feeds has faults, so the one before stays; see /status or `portolan feeds check`"
-        );
-        self.feeds.update_status(|status| status.refused = Some(refused));
+        let (name, count) = (refused.name.clone(), refused.count);
+        if self.set_refused(Some(refused)) {
+            tracing::warn!(
+                name,
+                count,
+                "the newest publication of the feeds has faults, so the one before stays; see /status or `portolan feeds check`"
+            );
+        }
+    }
+
+    /// Reports a publication that cannot be loaded now.
+    fn fail(&self, failed: RefusedPublication) {
+        let name = failed.name.clone();
+        if self.set_refused(Some(failed)) {
+            tracing::warn!(
+                name,
+                "the newest publication of the feeds cannot be loaded now, so the one before stays; it is tried again; see /status"
+            );
+        }
+    }
+
+    /// Sets what the status says of the newest publication, and returns whether that is new.
+    fn set_refused(&self, refused: Option<RefusedPublication>) -> bool {
+        let is_new = self.feeds.status().refused != refused;
+        if is_new {
+            self.feeds.update_status(|status| status.refused = refused);
+        }
+        is_new
+    }
+}
+
+impl Failed {
+    /// Returns a failure after `before`, if it is of the same publication.
+    fn new(fingerprint: Fingerprint, before: Option<&Self>) -> Self {
+        let before = before.filter(|before| before.fingerprint == fingerprint);
+        let pause = before.map_or(FIRST_PAUSE, |before| (before.pause * 2).min(LONGEST_PAUSE));
+        Self { fingerprint, pause, until: Instant::now() + pause }
+    }
+}
+
+impl PublicationError {
+    /// Returns whether the documents themselves are the reason, so that the same ones will never do. Any other
+    /// reason passes, such as a full disk or too many open files.
+    fn is_verdict(&self) -> bool {
+        match self {
+            Self::Faulty(_) | Self::Document(_) => true,
+            Self::Records(RecordsError::Document(_) | RecordsError::Unknown(_)) => true,
+            // A file that was read, and is not what it should be.
+            Self::Files(error) | Self::Records(RecordsError::Files(error)) => {
+                matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput)
+            }
+            Self::Records(_) => false,
+        }
     }
 }
 
@@ -154,37 +244,54 @@ impl RefusedPublication {
     }
 }
 
-/// A new publication with the records that its build left out, or the reason why it cannot be published;
-/// `None` if nothing has changed.
-type ReadOutcome = Option<(Fingerprint, Result<(Publication, Vec<Quarantined>), PublicationError>)>;
+/// What the link leads to.
+enum Found {
+    /// Nothing, or the publication that was processed last.
+    Unchanged,
+    /// A publication that is not tried again yet.
+    Waiting,
+    /// Another publication with the records that its build left out, or why it cannot be published.
+    Read(Fingerprint, Result<(Box<Publication>, Vec<Quarantined>), PublicationError>),
+}
 
-/// Reads the publication to which the link leads, unless there is no link or the publication was
-/// handled last.
-fn read_changed(feeds: &Feeds, last_processed: Option<&Fingerprint>) -> io::Result<ReadOutcome> {
+/// Reads the publication to which the link leads, unless it is known.
+fn read_changed(feeds: &Feeds, known: &Known) -> io::Result<Found> {
     // The link is resolved once, so that all files are of one publication even if the link changes.
     let folder = match feeds.options.folder.join(CURRENT).canonicalize() {
         Ok(folder) => folder,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Unchanged),
         Err(error) => return Err(error),
     };
     let fingerprint = Fingerprint::of(folder)?;
-    if last_processed == Some(&fingerprint) {
-        return Ok(None);
+    if known.processed.as_ref() == Some(&fingerprint) {
+        return Ok(Found::Unchanged);
     }
-    let files = publish::documents(&fingerprint.folder)?;
-    let not_published = portolan_feeds::not_published(&fingerprint.folder)?;
+    let is_early =
+        |failed: &Failed| failed.fingerprint == fingerprint && Instant::now() < failed.until;
+    if known.failed.as_ref().is_some_and(is_early) {
+        return Ok(Found::Waiting);
+    }
+    let read = read_publication(feeds, &fingerprint.folder);
+    Ok(Found::Read(fingerprint, read))
+}
+
+fn read_publication(
+    feeds: &Feeds,
+    folder: &Path,
+) -> Result<(Box<Publication>, Vec<Quarantined>), PublicationError> {
+    let files = publish::documents(folder)?;
+    let not_published = portolan_feeds::not_published(folder)?;
     let previous = feeds.current();
     let read = ReadFolder {
-        name: name_of(&fingerprint.folder),
-        folder: &fingerprint.folder,
+        name: name_of(folder),
+        folder,
         files: &files,
         gone: not_published.gone.into_keys().collect(),
     };
     let publication = Publication::new(read, &feeds.options, previous.as_deref());
     // Compression takes processor time, so it runs on this blocking thread.
-    let publication = Handle::current().block_on(publication);
-    let publication = publication.map(|publication| (publication, not_published.quarantined));
-    Ok(Some((fingerprint, publication)))
+    let publication = Handle::current().block_on(publication)?;
+    Ok((Box::new(publication), not_published.quarantined))
 }
 
 fn name_of(folder: &Path) -> String {
@@ -222,4 +329,39 @@ fn watch_folder(folder: &Path, changed: mpsc::UnboundedSender<()>) -> Option<Rec
     watcher
         .inspect_err(|error| tracing::warn!(%error, "the folder of the feeds cannot be watched; it is checked every two seconds"))
         .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_publication_that_cannot_be_loaded_is_tried_less_and_less_often() {
+        let named = |name: &str| Fingerprint { folder: name.into(), files: BTreeMap::new() };
+        let mut failed = Failed::new(named("one"), None);
+        let mut pauses = vec![failed.pause.as_secs()];
+        for _ in 0..7 {
+            failed = Failed::new(named("one"), Some(&failed));
+            pauses.push(failed.pause.as_secs());
+        }
+        assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 60, 60]);
+        assert_eq!(Failed::new(named("other"), Some(&failed)).pause, FIRST_PAUSE);
+    }
+
+    #[test]
+    fn only_faults_of_the_documents_are_a_verdict() {
+        let unreadable = serde_json::from_str::<u8>("{").unwrap_err();
+        assert!(PublicationError::Faulty(Vec::new()).is_verdict());
+        assert!(PublicationError::Document(unreadable).is_verdict());
+        for (kind, verdict) in [
+            (io::ErrorKind::StorageFull, false),
+            (io::ErrorKind::PermissionDenied, false),
+            (io::ErrorKind::NotFound, false),
+            (io::ErrorKind::InvalidData, true),
+        ] {
+            assert_eq!(PublicationError::Files(kind.into()).is_verdict(), verdict, "{kind}");
+            let error = RecordsError::Files(kind.into());
+            assert_eq!(PublicationError::Records(error).is_verdict(), verdict, "{kind}");
+        }
+    }
 }

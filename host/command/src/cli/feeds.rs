@@ -7,8 +7,8 @@ use crate::{
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use portolan_feeds::{
-    LeftOut, Limits, Objection, ObjectionKind, Objections, Options, Progress, Quarantined, Report,
-    Roads, Sources, Timestamp, build, check, demo, not_published, republish,
+    LeftOut, Limits, Objected, Objection, ObjectionKind, Objections, Options, Progress,
+    Quarantined, Report, Roads, Sources, Timestamp, build, check, demo, not_published, republish,
 };
 use portolan_vocabulary::{self as vocabulary};
 use std::{
@@ -52,7 +52,8 @@ enum Command {
     /// Stop publishing a person, a company or a record, at once and in every later build
     ///
     /// The objection is added to `objections.toml` in the folder of the feeds. The feeds are then published
-    /// again from what was last read, without asking a source.
+    /// again from what was last read, without asking a source and without waiting for a build that asks some.
+    /// The exit status is 2 if nothing that is or was published matches the objection.
     Object {
         #[command(flatten)]
         objector: Objector,
@@ -124,20 +125,28 @@ impl Publication {
             Flags { feeds_dir: self.folder, public_url: self.public_url, ..Flags::default() };
         Ok(Config::load(Path::new(FILE), &flags)?)
     }
+}
 
-    fn options(self, limits: Limits) -> anyhow::Result<Options> {
-        let config = self.config()?;
-        let url = config.public_url.unwrap_or_else(|| format!("http://{}", config.listen));
-        Ok(Options {
-            folder: config.feeds_dir,
-            roads: Roads { feeds: url.clone(), capabilities: url },
-            opened: Vec::new(),
-            allow_local: false,
-            limits,
-            knowledge: None,
-            confirmed: BTreeSet::new(),
-            now: now(),
-        })
+fn options(config: Config, limits: Limits) -> Options {
+    let url = config.public_url.unwrap_or_else(|| format!("http://{}", config.listen));
+    Options {
+        folder: config.feeds_dir,
+        roads: Roads { feeds: url.clone(), capabilities: url },
+        opened: Vec::new(),
+        allow_local: false,
+        limits,
+        knowledge: None,
+        confirmed: BTreeSet::new(),
+        now: now(),
+    }
+}
+
+/// Warns if people whom the feeds name will find no address at which to object.
+fn warn_without_contact(config: &Config) {
+    if config.provider.contact.is_none() && config.provider.url.is_none() {
+        eprintln!(
+            "people whom the feeds name find no address to object at: set provider.contact in {FILE}"
+        );
     }
 }
 
@@ -152,8 +161,10 @@ impl Feeds {
             Command::Build { sources, confirm, allow_local, publication, statements } => {
                 let sources = Sources::read(&sources, None)?;
                 let confirmed = sources.known(confirm)?;
+                let config = publication.config()?;
+                warn_without_contact(&config);
                 let options =
-                    Options { confirmed, allow_local, ..publication.options(Limits::default())? };
+                    Options { confirmed, allow_local, ..options(config, Limits::default()) };
                 block_on(build_with_statements(&statements, options, async |options| {
                     Ok(Some(build(&sources, options, &print_progress).await?))
                 }))
@@ -180,8 +191,8 @@ impl Feeds {
                 let raw = tempfile::tempdir()?;
                 let stages = demo::write(raw.path(), seed, now())?;
                 // All sources are on this machine, so no pauses between requests are needed.
-                let options =
-                    publication.options(Limits { pause: Duration::ZERO, ..Limits::default() })?;
+                let limits = Limits { pause: Duration::ZERO, ..Limits::default() };
+                let options = options(publication.config()?, limits);
                 block_on(build_with_statements(&statements, options, async |options| {
                     Ok(demo::rehearse(&stages, options, &print_progress).await?)
                 }))
@@ -190,7 +201,7 @@ impl Feeds {
     }
 }
 
-/// Adds an objection to the list, and publishes the feeds again.
+/// Adds an objection to the list, and publishes the feeds again. The exit status is 2 if nothing matches it.
 fn object(folder: &Path, objection: &Objection) -> anyhow::Result<ExitCode> {
     match Objections::add(folder, objection)? {
         true => line!("the objection is on the list, and every build respects it"),
@@ -198,8 +209,26 @@ fn object(folder: &Path, objection: &Objection) -> anyhow::Result<ExitCode> {
     }
     let report = republish(folder, now(), &print_progress)
         .context("the feeds could not be published again: the next build removes the records")?;
+    print_objected(&report);
     print_changed(&report);
+    if report.objected.is_some_and(|objected| objected.is_nothing()) {
+        line!(
+            "nothing that is published matches; if it is misspelt, delete it from objections.toml"
+        );
+        return Ok(ExitCode::from(2));
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints what a change of the list of objections has removed.
+fn print_objected(report: &Report) {
+    let Some(objected) = report.objected.as_ref().filter(|objected| !objected.is_nothing()) else {
+        return;
+    };
+    let Objected { records, texts, .. } = objected;
+    let records = records.iter().map(|(feed, count)| format!("{count} of {feed}, "));
+    line!("removed: {}names from {texts} texts", records.collect::<String>());
+    line!("earlier publications, snapshots and changes are deleted");
 }
 
 /// Builds the feeds with people's statements about signals, then tells the host which signals have
@@ -230,6 +259,11 @@ fn print_progress(progress: Progress) {
         }
         Progress::Failed { source, reason, kept, left } => {
             eprintln!("  {source}: {reason}; {kept} earlier records stay ({left} sources left)");
+        }
+        Progress::NoSnapshot { reason } => {
+            eprintln!(
+                "warning: the publication of the day before is not kept as a snapshot: {reason}"
+            );
         }
         Progress::Joined { records } => eprintln!("{records} records joined"),
         Progress::Published { folder } => eprintln!("published in {}", folder.display()),
@@ -276,6 +310,7 @@ fn print_report(report: &Report) -> ExitCode {
     }
     report.quarantined.iter().for_each(print_quarantined);
     print_left_out(&report.left_out);
+    print_objected(report);
     print_changed(report);
     match failing_sources().count() {
         0 => ExitCode::SUCCESS,

@@ -15,7 +15,7 @@ use portolan_outgoing::{
     lookups::LookupSettings,
     sms::{SmsTransport, TextMessageSettings},
 };
-use portolan_publication::Provider;
+use portolan_publication::{FeedsSettings, Provider};
 use portolan_signing::PublicKey;
 use portolan_store::DatabaseUrl;
 use portolan_vocabulary::{
@@ -71,6 +71,7 @@ pub struct Config {
     pub text_messages: TextMessageSettings,
     pub mcp: McpSettings,
     pub map: MapSettings,
+    pub feeds: FeedsSettings,
     pub provider: Provider,
 }
 
@@ -147,6 +148,7 @@ impl Config {
             raw.text_messages.faults(),
             raw.mcp.faults(),
             raw.map.faults(),
+            raw.feeds.faults(),
         ];
         faults.extend(tables.into_iter().flatten());
         faults.extend(raw.provider.faults());
@@ -227,6 +229,7 @@ impl Config {
                     text_messages: raw.text_messages,
                     mcp: raw.mcp,
                     map: raw.map,
+                    feeds: raw.feeds,
                     provider: raw.provider,
                 })
             }

@@ -11,7 +11,7 @@ use portolan_events::WebhookSettings;
 use portolan_http::{MapSettings, TlsFiles};
 use portolan_mcp::McpSettings;
 use portolan_outgoing::{lookups::LookupSettings, sms::TextMessageSettings};
-use portolan_publication::Provider;
+use portolan_publication::{FeedsSettings, Provider};
 use portolan_vocabulary::{Limits, Quotas, Retention, Roles};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -91,6 +91,7 @@ pub(super) struct RawConfig {
     pub(super) text_messages: TextMessageSettings,
     pub(super) mcp: McpSettings,
     pub(super) map: MapSettings,
+    pub(super) feeds: FeedsSettings,
     pub(super) provider: Provider,
 }
 
@@ -210,6 +211,7 @@ impl Default for RawConfig {
             text_messages: TextMessageSettings::default(),
             mcp: McpSettings::default(),
             map: MapSettings::default(),
+            feeds: FeedsSettings::default(),
             provider: Provider::default(),
         }
     }

@@ -246,7 +246,7 @@ fn size(number: u64) -> usize {
 }
 
 /// Returns the address that stands for a client: of IPv6, the first address of its /64.
-fn client_address(peer: IpAddr) -> IpAddr {
+pub(super) fn client_address(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(address) => {
             Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << CLIENT_BITS)).into()

@@ -3,7 +3,7 @@
 use super::{
     error::PageError,
     frame::{Frame, NamedLink, SignalEntry, Subject},
-    reader::Reader,
+    reader::{MAX_LISTED, Reader},
     records::{Company, Event, Person, Role, view},
     structured,
     words::{Badge, day, money, term, web},
@@ -87,7 +87,7 @@ pub(super) fn company_link(company: &Company) -> NamedLink {
 pub(super) async fn render(reader: &Reader<'_>, record: &Value) -> Result<String, PageError> {
     let company: Company = view(record);
     let id = &company.id;
-    let roles = reader.roles_of(id).await?;
+    let roles = reader.roles_of(id, MAX_LISTED).await?;
     let people = reader.people_of(id).await?;
     let signals = reader.signals_of(id).await?;
     let events = reader.events_of(id).await?;

@@ -7,4 +7,6 @@ pub(super) enum PageError {
     Records(#[from] portolan_store::StateError),
     #[error("a page cannot be rendered: {0}")]
     Template(#[from] askama::Error),
+    #[error("a description cannot be read: {0}")]
+    Description(#[from] std::io::Error),
 }

@@ -46,7 +46,7 @@ struct ObjectionPage {
     record: Option<NamedLink>,
     /// The capability that takes reports, and the input of the call.
     report: Option<(String, String)>,
-    contact: String,
+    contact: Option<String>,
     operator: String,
 }
 
@@ -71,7 +71,7 @@ pub(crate) async fn show(
         report: report
             .map(|handoff| (handoff.to.capability.clone(), call(&handoff, named.as_ref()))),
         record: named,
-        contact: host.contact_url(),
+        contact: host.contact_url().map(str::to_owned),
         operator: host.provider.organization.clone(),
     };
     let mut response = page(StatusCode::OK, &objection, FormTargets::ThisHost);

@@ -10,7 +10,9 @@ use crate::App;
 use portolan_publication::{Publication, Reference};
 use portolan_vocabulary::Role as CapabilityRole;
 use serde::de::DeserializeOwned;
-use std::collections::BTreeSet;
+use serde_json::Value;
+use std::{collections::BTreeSet, io, sync::Arc};
+use tokio::task::spawn_blocking;
 
 /// How many records of one kind a page lists.
 pub(super) const MAX_LISTED: u32 = 100;
@@ -18,7 +20,7 @@ pub(super) const MAX_LISTED: u32 = 100;
 /// The records of one publication.
 pub(super) struct Reader<'a> {
     pub(super) app: &'a App,
-    pub(super) publication: &'a Publication,
+    pub(super) publication: &'a Arc<Publication>,
 }
 
 impl Reader<'_> {
@@ -46,8 +48,16 @@ impl Reader<'_> {
         self.of_company("people", "target_id", company, None).await
     }
 
-    pub(super) async fn roles_of(&self, company: &str) -> Result<Vec<Role>, PageError> {
-        self.of_company("roles", "target_id", company, Some("date_posted")).await
+    /// Reads the newest roles of a company, at most this many: a role has its whole description.
+    pub(super) async fn roles_of(&self, company: &str, limit: u32) -> Result<Vec<Role>, PageError> {
+        self.referring("roles", "target_id", company, Some("date_posted"), limit).await
+    }
+
+    /// Returns the whole description of a role as HTML. To read and clean its part takes milliseconds.
+    pub(super) async fn description(&self, role: &Value) -> Result<String, PageError> {
+        let (publication, role) = (Arc::clone(self.publication), role.clone());
+        let reading = spawn_blocking(move || publication.description(&role).html);
+        Ok(reading.await.map_err(io::Error::other)?)
     }
 
     pub(super) async fn signals_of(&self, company: &str) -> Result<Vec<Signal>, PageError> {
@@ -90,7 +100,18 @@ impl Reader<'_> {
         company: &str,
         newest_by: Option<&str>,
     ) -> Result<Vec<T>, PageError> {
-        let reference = Reference { feed, field, id: company, newest_by, limit: MAX_LISTED };
+        self.referring(feed, field, company, newest_by, MAX_LISTED).await
+    }
+
+    async fn referring<T: DeserializeOwned + Default>(
+        &self,
+        feed: &str,
+        field: &str,
+        id: &str,
+        newest_by: Option<&str>,
+        limit: u32,
+    ) -> Result<Vec<T>, PageError> {
+        let reference = Reference { feed, field, id, newest_by, limit };
         let found = self.publication.records.referring(reference).await?;
         Ok(found.iter().map(view).collect())
     }

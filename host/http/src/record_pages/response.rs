@@ -7,6 +7,7 @@ use crate::{
     conditional::{matches_any_tag, parse_if_none_match},
     feeds::not_published,
     oauth::{FormTargets, page, page_of_text},
+    page_cache::PageKey,
 };
 use askama::Template;
 use axum::{
@@ -17,6 +18,7 @@ use axum::{
 use portolan_publication::Publication;
 use portolan_vocabulary::{Digest, ErrorCode, Failure};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// The maximum length of a record's id.
 const MAX_ID: usize = 40;
@@ -78,12 +80,17 @@ pub(super) async fn respond(
 
 async fn rendered(
     app: &App,
-    publication: &Publication,
+    publication: &Arc<Publication>,
     kind: Kind,
     id: &str,
     record: &Value,
 ) -> Result<String, PageError> {
-    let key = (publication.name.clone(), kind.feed(), id.to_owned());
+    let key = PageKey {
+        publication: publication.name.clone(),
+        catalog: app.host.catalog.snapshot().version,
+        feed: kind.feed(),
+        id: id.to_owned(),
+    };
     if let Some(page) = app.pages.get(&key).await {
         return Ok(page.to_string());
     }

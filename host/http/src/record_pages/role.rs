@@ -7,13 +7,13 @@ use super::{
     reader::Reader,
     records::{Role, Salary, Signal, view},
     structured,
-    words::{Badge, day, money, shortened, term, web},
+    words::{Badge, day, exact_money, per, shortened, term, web},
 };
 use askama::Template;
 use serde_json::Value;
 
 /// How many other roles of the company are listed.
-const MAX_OTHERS: usize = 10;
+const MAX_OTHERS: u32 = 10;
 /// The longest text of which the page's description is made.
 const MAX_TEXT: usize = 200;
 
@@ -35,10 +35,10 @@ struct RolePage {
 pub(super) async fn render(reader: &Reader<'_>, record: &Value) -> Result<String, PageError> {
     let role: Role = view(record);
     let company = reader.company(&role.target_id).await?;
-    let others = reader.roles_of(&role.target_id).await?;
+    let others = reader.roles_of(&role.target_id, MAX_OTHERS + 1).await?;
     let signals = reader.signals_of(&role.target_id).await?;
     let handoffs = reader.handoffs(role.handoff_ids.iter()).await?;
-    let description = reader.publication.description(record).html;
+    let description = reader.description(record).await?;
     let at = company.as_ref().map_or("", |company| &company.properties.name);
     let path = format!("/map/roles/{}", role.id);
     let canonical = format!("{}{path}", reader.app.public_url);
@@ -80,7 +80,7 @@ pub(super) async fn render(reader: &Reader<'_>, record: &Value) -> Result<String
         others: others
             .iter()
             .filter(|other| other.id != role.id)
-            .take(MAX_OTHERS)
+            .take(MAX_OTHERS as usize)
             .map(RoleLine::new)
             .collect(),
         frame,
@@ -120,15 +120,11 @@ fn facts(role: &Role) -> Vec<(&'static str, String)> {
 }
 
 fn pay(pay: &Salary) -> String {
-    let mut sums: Vec<String> =
-        [pay.min, pay.max].into_iter().flatten().map(|sum| money(sum, &pay.currency)).collect();
+    let sums = [pay.min, pay.max].into_iter().flatten();
+    let mut sums: Vec<String> = sums.map(|sum| exact_money(sum, &pay.currency)).collect();
     sums.dedup();
-    let unit = match &*pay.unit {
-        "ONCE" => "once".to_owned(),
-        unit => format!("a {}", unit.to_lowercase()),
-    };
     match sums.is_empty() {
         true => String::new(),
-        false => format!("{} {unit}, as the employer says", sums.join(" – ")),
+        false => format!("{} {}, as the employer says", sums.join(" – "), per(&pay.unit)),
     }
 }

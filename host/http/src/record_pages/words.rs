@@ -138,6 +138,23 @@ pub(super) fn money(amount: f64, currency: &str) -> String {
     format!("{currency} {}", number(amount))
 }
 
+/// Returns an amount as somebody else said it, to the cent.
+pub(super) fn exact_money(amount: f64, currency: &str) -> String {
+    let cents = (amount.abs().min(1e13) * 100.0).round();
+    let (whole, rest) = ((cents / 100.0).floor(), cents % 100.0);
+    let whole = money(whole, currency);
+    if rest == 0.0 { whole } else { format!("{whole}.{rest:02.0}") }
+}
+
+/// Returns for what pay is: "an hour", "a year", "once".
+pub(super) fn per(unit: &str) -> String {
+    match unit {
+        "ONCE" => "once".to_owned(),
+        "HOUR" => "an hour".to_owned(),
+        unit => format!("a {}", unit.to_lowercase()),
+    }
+}
+
 /// Returns at most this many characters of a text, cut between words.
 pub(super) fn shortened(text: &str, most: usize) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -183,6 +200,11 @@ mod tests {
             [0.0, 999.4, 1000.0, -1234.0, f64::INFINITY].map(number),
             ["0", "999", "1,000", "1,234", "1,000,000,000,000,000"]
         );
+        assert_eq!(
+            [17.5, 22.25, 1_234.05, 120_000.0, 0.999].map(|sum| exact_money(sum, "USD")),
+            ["USD 17.50", "USD 22.25", "USD 1,234.05", "USD 120,000", "USD 1"]
+        );
+        assert_eq!(["HOUR", "YEAR", "ONCE"].map(per), ["an hour", "a year", "once"]);
         assert_eq!(shortened("one two three", 8), "one two…");
         assert_eq!(shortened(" é\n é ", 3), "é é");
     }
