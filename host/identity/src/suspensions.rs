@@ -55,12 +55,13 @@ impl Identity {
 
     /// Begins the erasure of a person: from now on, a suspension in force is kept for the number, apart from the
     /// person. Sets a timer for the action `erased` of the capability that verifies phones, which forgets the
-    /// number later; the timer names the person's key, which outlasts the erasure.
-    pub async fn begin_erasure(&self, owner_id: &str) -> Result<(), IdentityError> {
+    /// number later; the timer names the person's key, which outlasts the erasure. Returns whether the person is one of
+    /// test mode.
+    pub async fn begin_erasure(&self, owner_id: &str) -> Result<bool, IdentityError> {
         for _ in 0..ATTEMPTS {
             let mut unit = self.unit();
             let found = read::<OwnerRecord>(&mut unit, &self.records.owners, owner_id).await?;
-            let Some((mut owner, revision)) = found else { return Ok(()) };
+            let Some((mut owner, revision)) = found else { return Ok(false) };
             owner.is_erasing = true;
             self.keep_suspension(&mut unit, owner_id, &owner).await?;
             let expect = Expectation::Revision(revision);
@@ -71,7 +72,7 @@ impl Identity {
             let test_mode = owner.is_of_test_mode();
             self.run_phone_verification(&mut unit, "erased", about, test_mode, &input);
             if commit(unit).await? {
-                return Ok(());
+                return Ok(test_mode);
             }
         }
         Err(StateError::Conflict.into())

@@ -5,23 +5,40 @@
 //! after a crash.
 
 use crate::{host::Host, system::SystemCall};
-use portolan_store::{DueWork, ErasureCounts, MAX_ATTEMPTS};
-use portolan_vocabulary::{Access, Caller, ErrorCode, Failure, PEOPLE_OF, PeopleRequest};
+use portolan_store::{Attachments, Audience, DueWork, ErasureCounts, MAX_ATTEMPTS, NewEvent, Unit};
+use portolan_vocabulary::{
+    Access, Caller, ErrorCode, Failure, OWNER_LEAVING, OWNER_LEFT, PEOPLE_OF, PeopleRequest,
+};
 use serde_json::{Value, json};
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 use tokio::sync::mpsc;
 
 /// How long other nodes may use a cached standing of an agent, plus a margin.
 const STANDING_CACHE_AGE: Duration = Duration::from_millis(1_500);
 
+/// The longest wait for the capabilities to handle that a person leaves.
+const LONGEST_DEPARTURE: Duration = Duration::from_secs(30);
+/// The interval at which the wait looks.
+const DEPARTURE_POLL: Duration = Duration::from_millis(20);
+/// How many times the wait includes the events that were published during it: the account ends, then its
+/// listings, then what is about these.
+const DEPARTURE_STEPS: usize = 4;
+
 /// The maximum number of bytes of the items in one part of an export, unless a single item has more.
 const MAX_PART_BYTES: usize = 64 << 10;
 
 impl Host {
-    /// Erases a person's data, and then what their agents have written meanwhile. A suspension in force, also one
+    /// Lets the capabilities end what others have with a person, erases the person's data, and then what their
+    /// agents have written meanwhile. A suspension in force, also one
     /// of this time, is kept for the number, apart from the person.
     pub async fn erase_person(self: &Arc<Self>, owner_id: &str) -> Result<ErasureCounts, Failure> {
-        self.identity.begin_erasure(owner_id).await?;
+        let test_mode = self.identity.begin_erasure(owner_id).await?;
+        for event_type in [OWNER_LEAVING, OWNER_LEFT] {
+            self.announce_departure(owner_id, event_type, test_mode).await?;
+        }
         let ids = self.store.person_ids(owner_id).await?;
         let counts = self.store.erase_person(&ids, self.clock.now()).await?;
         // Other nodes may still use the cached standing of an agent, so the agent may still write.
@@ -31,6 +48,41 @@ impl Host {
         self.store.scrub().await?;
         tracing::info!(deleted = counts.deleted, redacted = counts.redacted, "a person is erased");
         Ok(counts)
+    }
+
+    /// Publishes to the capabilities that a person leaves, and waits until they have handled it: after the
+    /// erasure, no event names the person.
+    async fn announce_departure(
+        &self,
+        owner_id: &str,
+        event_type: &str,
+        test_mode: bool,
+    ) -> Result<(), Failure> {
+        let subscribers = self.catalog.snapshot().subscribers(None, event_type);
+        if subscribers.is_empty() {
+            return Ok(());
+        }
+        let mut unit = Unit::new(self.store.clone(), self.clock.now());
+        let (data, audience) = (json!({ "owner_id": owner_id }), Audience::Capabilities);
+        let event = NewEvent::of_host(event_type, owner_id, audience, &data, unit.now());
+        unit.publish(NewEvent { subscribers, test_mode, ..event });
+        let committed = unit.commit(Attachments::default()).await;
+        committed.map_err(|_| Failure::new(ErrorCode::DependencyUnavailable))?;
+        let until = Instant::now() + LONGEST_DEPARTURE;
+        for _ in 0..DEPARTURE_STEPS {
+            let last = self.store.last_event().await?;
+            while self.store.has_new_deliveries(last).await? {
+                if Instant::now() > until {
+                    tracing::warn!(
+                        event_type,
+                        "the capabilities have not handled the departure of a person in time; the person is erased nevertheless"
+                    );
+                    return Ok(());
+                }
+                tokio::time::sleep(DEPARTURE_POLL).await;
+            }
+        }
+        Ok(())
     }
 
     /// Runs the erasure or the export that a component has requested for a person.

@@ -20,6 +20,10 @@ pub const HOST: &str = ":host";
 pub const SMS_UNDELIVERABLE: &str = "sms.undeliverable";
 /// The event that reports which capabilities were added, removed or changed.
 pub const CATALOG_CHANGED: &str = "catalog.changed";
+/// The event before a person is erased, at which capabilities hand over what others share with the person.
+pub const OWNER_LEAVING: &str = "identity.owner_leaving";
+/// The event after it, at which capabilities end what the person has with others.
+pub const OWNER_LEFT: &str = "identity.owner_left";
 /// The event that reports that unacknowledged events of an inbox were removed after their retention.
 pub const STREAM_GAP: &str = "stream.gap";
 /// The event that summarizes the events which were held because of a person's caps.
@@ -34,9 +38,11 @@ pub const WEBHOOK_DISABLED: &str = "webhook.disabled";
 pub const FINDER_TOOLS: [&str; 3] = ["find_capabilities", "describe_capability", "call_capability"];
 
 /// The event types that only the host may publish.
-pub const HOST_EVENTS: [&str; 7] = [
+pub const HOST_EVENTS: [&str; 9] = [
     SMS_UNDELIVERABLE,
     CATALOG_CHANGED,
+    OWNER_LEAVING,
+    OWNER_LEFT,
     STREAM_GAP,
     NOTIFICATIONS_DIGEST,
     WEBHOOK_CHALLENGE,

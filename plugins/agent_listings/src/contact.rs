@@ -13,8 +13,11 @@ pub(crate) struct OwnerChanged {
 }
 
 /// Returns whether the owner of a listing takes no contact for now, as the card of the listing says if it has one
-/// of this owner.
+/// of this owner. Those of an organisation are answered by others too, so one person's settings do not matter.
 pub(crate) fn is_paused(listing_id: &str, listing: &Listing) -> Result<bool> {
+    if listing.org_id.is_some() {
+        return Ok(false);
+    }
     let card = CARDS.get(listing_id)?.filter(|card| card.value.owner_id == listing.owner_id);
     match card {
         Some(card) => Ok(card.value.paused),
@@ -31,10 +34,12 @@ fn takes_no_contact(owner_id: &str) -> Result<bool> {
 pub(crate) fn update(owner_id: &str) -> Result<()> {
     let Some(book) = OWNER_LISTINGS.get(owner_id)? else { return Ok(()) };
     let paused = takes_no_contact(owner_id)?;
-    let cards = CARDS.get_many(book.value.published)?;
-    for mut card in cards.into_iter().flatten().filter(|card| card.value.paused != paused) {
-        card.value.paused = paused;
-        CARDS.save(&mut card)?;
+    for mut card in CARDS.get_many(book.value.published)?.into_iter().flatten() {
+        let paused = paused && card.value.org_id.is_none();
+        if card.value.paused != paused {
+            card.value.paused = paused;
+            CARDS.save(&mut card)?;
+        }
     }
     Ok(())
 }

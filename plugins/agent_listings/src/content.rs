@@ -1,6 +1,6 @@
 //! The content of a listing, checked before it is stored.
 
-use crate::{refusals::*, scan, types::*};
+use crate::{contradictions::NO_CURRENCY, refusals::*, scan, types::*};
 use listing_search::SearchError;
 use people_kit::contact::has_contact_data;
 use people_kit::taxonomy::{self, CheckInput, Checked, Side};
@@ -116,6 +116,10 @@ fn plain_content(mut content: Content, base: &str, now: u64) -> Result<Content> 
         }
         if pay.currency.len() != 3 || !pay.currency.bytes().all(|byte| byte.is_ascii_uppercase()) {
             faults.add(at("compensation/currency"), "pattern", "three capital letters");
+        }
+        // ISO 4217 has this code for no currency, and texts without one are read with it.
+        if pay.currency == NO_CURRENCY {
+            faults.add(at("compensation/currency"), "currency", "a currency, such as USD");
         }
     }
     if let Some(end) = &content.valid_through {
@@ -239,6 +243,9 @@ mod tests {
             ]
         );
         assert_eq!(refused(json!({})), Vec::<String>::new());
+        let none = json!({ "currency": "XXX", "min": 5, "max": 5, "unit": "HOUR" });
+        let found = refused(json!({ "compensation": none }));
+        assert_eq!(found, ["/patch/compensation/currency currency"]);
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod allowed;
 mod deactivation;
 mod contact;
 mod content;
+mod contradictions;
 mod documents;
 mod states;
 mod matching;
@@ -112,7 +113,8 @@ impl AgentListings {
 
     /// Create a listing: a draft, or active at once with `publish`.
     ///
-    /// `dry_run` reports all faults and stores nothing. A text that seems to select people by a
+    /// `dry_run` reports all faults and stores nothing. `contradictions` in the answer names amounts and numbers
+    /// that the text states otherwise than the fields. A text that seems to select people by a
     /// protected characteristic, or to ask for money in advance, is reviewed before it is
     /// published: its state is then `in_review`.
     #[action(
@@ -161,6 +163,8 @@ impl AgentListings {
 
     /// Pause a listing.
     ///
+    /// Open proposals from it or to it end, and so do undecided applications to it, with the credits back and
+    /// without telling the other side that it was paused; `resume` does not bring them back. Connections go on.
     /// It still expires at its `valid_through`. To end it for good, use `withdraw` or
     /// `mark_filled`.
     #[action(access = write, emits = [PAUSED], example = json!({ "listing_id": LISTING_ID }))]

@@ -70,7 +70,8 @@ fn add_people(profiles: &mut [Profile]) -> Result<()> {
         let owner = people.get(&profile.owner_id);
         let adult = owner.filter(|_| profile.min_age > 0);
         profile.age_at_least = adult.and_then(|owner| owner.age_at_least);
-        profile.unreachable = owner.is_some_and(|owner| !owner.is_findable());
+        let org_id = profile.org_id.as_deref();
+        profile.unreachable = owner.is_some_and(|owner| !owner.shows_listing(org_id));
     }
     Ok(())
 }

@@ -157,7 +157,8 @@ impl Viewer<'_> {
                 let owner = &card.owner_id;
                 let is_withheld = is_withheld(card, self.people.get(owner));
                 let person = self.people.get(owner);
-                let is_away = person.is_some_and(|person| !person.is_findable());
+                let is_away =
+                    person.is_some_and(|person| !person.shows_listing(card.org_id.as_deref()));
                 Ok(match self.owner_id {
                     Some(viewer) if viewer == owner => true,
                     _ if is_withheld || is_away || hidden.contains(owner) => false,
@@ -223,6 +224,37 @@ mod tests {
             system.call("on_owner_updated", &event).unwrap();
             world = system.anonymous();
             assert_eq!(counted(&mut world), Some(expected), "{changed}");
+        }
+    }
+
+    #[test]
+    fn what_one_recruiter_prefers_does_not_hide_a_listing_of_the_organisation() {
+        for (active, contact_policy, is_found) in
+            [(true, "paused", true), (true, "network", true), (false, "anyone_matching", false)]
+        {
+            let person = json!({
+                "owner_id": LISTER, "active": active, "contact_policy": contact_policy,
+            });
+            let listed = json!({ "published": [LISTING], "kept": [] });
+            let book: OwnerListings = serde_json::from_value(listed).unwrap();
+            let mut of_org = card();
+            of_org.org_id = Some("org_1".to_owned());
+            let event = json!({
+                "id": "evt_1", "event_type": "owner.updated", "subject": format!("owners/{LISTER}"),
+                "data": { "changed": ["preferences"] },
+            });
+            let mut world = test::world()
+                .of::<AgentListings>()
+                .system()
+                .answer(people::PEOPLE, json!({ "people": [person] }))
+                .answer(relations::HIDDEN, json!({ "owner_ids": [] }))
+                .document(OWNER_LISTINGS, LISTER, &book)
+                .document(CARDS, LISTING, &of_org);
+            world.call("on_owner_updated", &event).unwrap();
+            let found = world.anonymous().call("search", &json!({ "facets": true })).unwrap();
+            let count = found["items"].as_array().map(Vec::len);
+            assert_eq!(count, Some(usize::from(is_found)), "{active} {contact_policy}");
+            assert_eq!(found["facets"]["category"].as_array().map(Vec::len), Some(1));
         }
     }
 

@@ -1,5 +1,6 @@
 //! Outputs.
 
+use crate::contradictions::{self, Contradiction};
 use crate::{allowed, content, documents::*, refusals::*, schema_org, states::*, types::*};
 pub(crate) use listing_search::{CardView, Owner};
 use people_kit::UNTRUSTED;
@@ -31,6 +32,9 @@ pub(crate) struct View {
     /// value as an attribute to be sure. `to_check` has the sentences that ask for or exclude something
     /// and from which nothing was read: the other side gets them to check. Only for people who may change the listing.
     said: Option<Map<String, Value>>,
+    /// The fields that contradict the title or the description, as far as it was understood. Correct one of
+    /// both. Only for people who may change the listing.
+    contradictions: Option<Vec<Contradiction>>,
     criteria: Criteria,
     #[nullable]
     place: Option<Place>,
@@ -93,6 +97,7 @@ impl View {
             description_html: None,
             attributes: content.attributes,
             said: (!value.said.is_empty()).then(|| value.said.clone()),
+            contradictions: Some(contradictions::find(value)).filter(|found| !found.is_empty()),
             criteria: content.criteria,
             place: content.place,
             remote: content.remote,
@@ -113,6 +118,7 @@ impl View {
         self.place = self.place.as_ref().map(Place::public);
         self.review = None;
         self.said = None;
+        self.contradictions = None;
         self
     }
 

@@ -4,7 +4,7 @@
 use crate::conversation::{end_thread, ensure_can_talk, open_thread};
 use crate::transitions::{self, Loaded};
 use crate::{documents::*, notices, refusals::*, states::*, texts::Texts, types::*, views};
-use portolan_sdk::prelude::*;
+use portolan_sdk::{prelude::*, to_value};
 
 pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<views::View>> {
     let id: &str = &input.application_id;
@@ -12,8 +12,7 @@ pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<views::View>> 
     let Loaded { mut application, recipients, .. } = loaded;
     let me = call.require_owner()?;
     let decision = input.decision;
-    let is_for_roles = matches!(decision, Decision::Shortlist | Decision::Offer);
-    if is_for_roles && application.value.kind != Kind::Role {
+    if decision.is_for_roles() && application.value.kind != Kind::Role {
         let expected = "invite or reject: it is an enquiry";
         return Err(Refusal::validation("/decision", "enum", expected).into());
     }
@@ -24,13 +23,16 @@ pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<views::View>> 
     let mut texts = Texts::new(&application.value.category);
     let message = texts.read_lines("/message", input.message.as_deref());
     texts.check()?;
-    let to = match decision {
-        Decision::Shortlist => State::Shortlisted,
-        Decision::Invite => State::Invited,
-        Decision::Offer => State::Offered,
-        Decision::Reject => State::Rejected,
-    };
-    APPLICATION.step_to(id, application.value.state, "decide", to)?;
+    let to = decision.target();
+    let from = application.value.state;
+    if let Err(mut refusal) = APPLICATION.step_to(id, from, "decide", to) {
+        let allowed = views::allowed(&application.value, Role::Received, me);
+        transitions::name_allowed(&mut refusal, &allowed);
+        if let Some(conflict) = &mut refusal.conflict {
+            conflict["decisions"] = to_value(&possible(from, application.value.kind));
+        }
+        return Err(refusal.into());
+    }
     let reason_code = input.reason_code.filter(|_| decision == Decision::Reject);
     let (by, at) = (me.to_owned(), call.now());
     let decided = Decided { decision, reason_code, message, by, at };
@@ -43,9 +45,23 @@ pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<views::View>> 
     transitions::enter(call, &mut application, "decide", to)?;
     let facts = Facts { decision: Some(decision), reason_code, ..Facts::default() };
     let applicant = [application.value.owner_id.clone()];
-    notices::of_decision(decision).notify(call, &application, &applicant, facts)?;
+    let notice = match (from, to) {
+        (State::Offered, State::Rejected) => notices::TAKEN_BACK,
+        _ => notices::of_decision(decision),
+    };
+    notice.notify(call, &application, &applicant, facts)?;
     let next = application.value.thread_id.as_deref().filter(|_| TALKING.contains(&to));
     Ok(Answer::with(views::view(me, &application)?, next.map(read_thread)))
+}
+
+/// Returns the decisions that are possible in a state.
+fn possible(state: State, kind: Kind) -> Vec<Decision> {
+    let all = [Decision::Shortlist, Decision::Invite, Decision::Offer, Decision::Reject];
+    let is_possible = |decision: &Decision| {
+        (kind == Kind::Role || !decision.is_for_roles())
+            && APPLICATION.step_to("", state, "decide", decision.target()).is_ok()
+    };
+    all.into_iter().filter(is_possible).collect()
 }
 
 pub(crate) fn answer(call: &Call, input: &AnswerOffer) -> Result<views::View> {

@@ -23,6 +23,7 @@ pub(crate) const APPLICATIONS: Collection<Application> = Collection::new("applic
     .index("listing", &["about.listing_id", "state"])
     .index("target", &["about.target_id", "state"])
     .index("contact", &["contact_id", "state"])
+    .index("profile", &["profile_listing_id", "state"])
     .index("kind", &["kind"]);
 
 /// The last application of a person to a role or a company, keyed by both. Two concurrent ones
@@ -53,9 +54,27 @@ pub(crate) enum Decision {
     Shortlist,
     /// Talk with the applicant: a conversation is opened.
     Invite,
-    /// Offer the role: a conversation is opened, and the applicant accepts or declines.
+    /// Offer the role: a conversation is opened, and the applicant accepts or declines. Until then,
+    /// `reject` takes the offer back.
     Offer,
     Reject,
+}
+
+impl Decision {
+    /// Returns the state to which the decision leads.
+    pub(crate) fn target(self) -> State {
+        match self {
+            Self::Shortlist => State::Shortlisted,
+            Self::Invite => State::Invited,
+            Self::Offer => State::Offered,
+            Self::Reject => State::Rejected,
+        }
+    }
+
+    /// Returns whether it is possible for applications only.
+    pub(crate) fn is_for_roles(self) -> bool {
+        matches!(self, Self::Shortlist | Self::Offer)
+    }
 }
 
 #[choice]
@@ -142,6 +161,9 @@ pub(crate) struct Application {
     /// Whether each side allows contact data in the conversation.
     #[serde(default)]
     pub(crate) contact: Consents,
+    /// Why a timer or a listing ended it, as [`Facts::reason`](crate::types::Facts) has it.
+    #[serde(default)]
+    pub(crate) end_reason: Option<String>,
 }
 
 /// A question, and the applicant's answer.

@@ -1,12 +1,12 @@
 //! The delivery of what waits, and the ends of applications: by a timer, and by changes of listings
 //! and people.
 
-use crate::conversation::end_thread;
+use crate::conversation::{end_thread, set_check_at};
 use crate::notices::{self, Notice};
 use crate::recipients::Recipients;
 use crate::{documents::*, refusals::*, states::*, subject, transitions, types::*};
 use people_kit::listings::Card;
-use people_kit::{listings, relations, threads};
+use people_kit::{listings, people, relations, threads};
 use portolan_sdk::prelude::*;
 
 /// Delivers what waits for a target: each application in a call of its own.
@@ -75,22 +75,91 @@ fn last_written(application: &Application) -> Result<u64> {
     Ok(0)
 }
 
+/// The states in which a listing has ended by its owner's decision or by its time, and the reason that
+/// both sides read.
+const ENDS: [(&str, &str); 3] = [
+    ("filled", "listing_filled"),
+    ("withdrawn", "listing_withdrawn"),
+    ("expired", "listing_expired"),
+];
+
 /// Ends the applications to a listing that is no longer active, except those with a conversation.
 pub(crate) fn listing_left(call: &Call, event: &Happened<ListingLeft>) -> Result<()> {
     let listing_id = event.data.listing_id.as_str();
+    let listing = listings::profile(listing_id)?;
     // The event may be delivered after the listing was published again.
-    if listings::profile(listing_id)?.is_some_and(|listing| listing.is_active()) {
+    if listing.as_ref().is_some_and(listings::Profile::is_active) {
         return Ok(());
     }
+    let ended = listing.map(|listing| listing.state).unwrap_or_default();
+    let reason = ENDS.iter().find(|(state, _)| *state == ended).map(|(_, reason)| *reason);
+    let reason = Some(reason.unwrap_or("listing_inactive"));
     let to_it = field("about.listing_id").eq(listing_id).and(field("state").one_of(UNDECIDED));
     let page = APPLICATIONS.find(Query::new().filter(to_it).limit(LEFT_AT_ONCE))?;
-    if page.next.is_some() {
-        timers::set(&format!("left/{listing_id}"), call.now(), "on_listing_left", event)?;
-    }
+    let has_ended_one = !page.hits.is_empty();
     for mut application in page.into_documents() {
-        let facts = Facts { reason: Some("listing_inactive"), ..Facts::default() };
+        let facts = Facts { reason, ..Facts::default() };
         let step = ("on_listing_left", State::Expired);
-        end(call, &mut application, step, notices::EXPIRY, facts)?;
+        end(call, &mut application, step, notices::LISTING_END, facts)?;
+    }
+    match has_ended_one {
+        true => {
+            Ok(timers::set(&format!("left/{listing_id}"), call.now(), "on_listing_left", event)?)
+        }
+        false => profile_left(call, event),
+    }
+}
+
+/// Tells both sides of the open applications with which a listing was sent that it is no longer shown:
+/// of one application in this call, of the others in calls that follow.
+fn profile_left(call: &Call, event: &Happened<ListingLeft>) -> Result<()> {
+    let ListingLeft { listing_id, cursor } = &event.data;
+    let with_it = field("profile_listing_id").eq(listing_id).and(field("state").one_of(OPEN));
+    let query = Query::new().filter(with_it).limit(LEFT_AT_ONCE).cursor(cursor.clone());
+    let (applications, next) = APPLICATIONS.find(query)?.into_parts();
+    for application in applications {
+        let mut people = vec![application.value.owner_id.clone()];
+        if application.value.state != State::Waiting {
+            people.extend(Recipients::of(&application.value)?.reachable);
+        }
+        notices::PROFILE_END.notify(call, &application, &people, Facts::default())?;
+    }
+    if next.is_some() {
+        let data = ListingLeft { cursor: next, ..event.data.clone() };
+        let event = Happened { data, ..event.clone() };
+        timers::set(&format!("left/{listing_id}"), call.now(), "on_listing_left", &event)?;
+    }
+    Ok(())
+}
+
+/// Ends the open applications of a person who is deactivated, as their proposals end: a call ends some,
+/// the others follow. Those that the person has received end with the listing; if somebody talks with the
+/// person, the application is compared with its people soon, because they may be erased.
+pub(crate) fn deactivated(call: &Call, event: &Happened<Deactivated>) -> Result<()> {
+    let owner_id = event.subject.trim_start_matches("owners/");
+    // The event may be delivered after the person has returned.
+    if people::person(owner_id)?.is_some_and(|person| person.active) {
+        return Ok(());
+    }
+    let received = any_of(["to_owner_id", "contact_id"].map(|path| field(path).eq(owner_id)));
+    for hit in APPLICATIONS.all(Query::new().filter(received.and(field("state").one_of(TALKING)))) {
+        set_check_at(&hit?.document, call.now() + CHECKED_AFTER)?;
+    }
+    let sent = field("owner_id").eq(owner_id).and(field("state").one_of(OPEN));
+    let mut told = 0;
+    for hit in APPLICATIONS.all(Query::new().filter(sent)) {
+        let mut application = hit?.document;
+        told += 1 + Recipients::of(&application.value)?.reachable.len();
+        if told > MOST_TOLD {
+            return Ok(timers::set(
+                &format!("gone/{owner_id}"),
+                call.now(),
+                "on_owner_deactivated",
+                event,
+            )?);
+        }
+        end_thread(&application, "cancelled")?;
+        cancel(call, &mut application, "on_owner_deactivated")?;
     }
     Ok(())
 }
@@ -140,6 +209,7 @@ fn end(
     if application.value.state != State::Waiting {
         people.extend(Recipients::of(&application.value)?.reachable);
     }
+    application.value.end_reason = facts.reason.map(str::to_owned);
     transitions::enter(call, application, action, to)?;
     notice.notify(call, application, &people, facts)
 }

@@ -153,7 +153,8 @@ impl Applications {
     /// Decide on an application that was received: shortlist, invite, offer or reject.
     ///
     /// `invite` and `offer` open a conversation of the applicant and the deciding person. `reject` needs
-    /// a reason, which the applicant reads. To an enquiry, only `invite` and `reject` are possible.
+    /// a reason, which the applicant reads; as long as an offer is not answered, it takes the offer back. To an
+    /// enquiry, only `invite` and `reject` are possible.
     #[action(
         access = write, emits = [DECIDED],
         example = json!({
@@ -248,12 +249,13 @@ impl Applications {
         target_id.map_or(Ok(()), |target_id| ends::deliver_to_target(call, &target_id))
     }
 
-    /// End applications to a listing that is no longer active.
+    /// End applications to a listing that is no longer active, and tell both sides of those with which it was
+    /// sent.
     #[action(
         access = internal, idempotent,
         on = "listing.paused", on = "listing.filled", on = "listing.withdrawn",
         on = "listing.expired", on = "listing.removed", on = "listing.in_review",
-        emits = [EXPIRED]
+        emits = [EXPIRED, PROFILE_ENDED]
     )]
     fn on_listing_left(call: &Call, event: Happened<ListingLeft>) -> Result<(), ApplicationError> {
         ends::listing_left(call, &event)
@@ -281,6 +283,15 @@ impl Applications {
         event: Happened<MemberChanged>,
     ) -> Result<(), ApplicationError> {
         checks::member_left(call, &event.data.owner_id)
+    }
+
+    /// End the applications of a person who is deactivated.
+    #[action(access = internal, idempotent, on = "owner.deactivated", emits = [CANCELLED])]
+    fn on_owner_deactivated(
+        call: &Call,
+        event: Happened<Deactivated>,
+    ) -> Result<(), ApplicationError> {
+        ends::deactivated(call, &event)
     }
 
     /// End applications of two people after a block.

@@ -25,6 +25,15 @@ pub(crate) const REOPENING: Notice = Notice::new(
 );
 pub(crate) const EXPIRY: Notice =
     Notice::new(EXPIRED, "An application expired without a decision.");
+/// The end of an application whose listing was paused or has ended.
+pub(crate) const LISTING_END: Notice =
+    Notice::new(EXPIRED, "An application has ended, because its listing is no longer active.");
+pub(crate) const PROFILE_END: Notice = Notice::new(
+    PROFILE_ENDED,
+    "The applicant's listing is no longer active, so an application is shown without it.",
+)
+.anonymous();
+pub(crate) const TAKEN_BACK: Notice = Notice::new(DECIDED, "The offer was taken back.");
 /// The end for a reason that is not disclosed, such as a block.
 pub(crate) const CANCELLATION: Notice =
     Notice::new(CANCELLED, "An application has ended.").anonymous();

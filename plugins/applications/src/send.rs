@@ -89,6 +89,7 @@ fn send(call: &Call, me: &str, subject: Subject, sent: Sent) -> Result<views::Vi
         hold_id: None,
         cost: 0,
         contact: Consents::default(),
+        end_reason: None,
     };
     let recipients = Recipients::of(&value)?;
     if recipients.include(me) {

@@ -53,6 +53,7 @@ pub(crate) const APPLICATION: Machine<State> = Machine::new(
             .by(RECIPIENT),
         Transition::new("decide", &[Shortlisted], &[Invited, Offered, Rejected]).by(RECIPIENT),
         Transition::new("decide", &[Invited], &[Offered, Rejected]).by(RECIPIENT),
+        Transition::new("decide", &[Offered], &[Rejected]).by(RECIPIENT),
         Transition::new("answer", &[Offered], &[Accepted, Declined]).by(APPLICANT),
         Transition::new("withdraw", OPEN, &[Withdrawn]).by(APPLICANT),
         Transition::new("exchange_contact", TALKING, &[]),
@@ -61,6 +62,7 @@ pub(crate) const APPLICATION: Machine<State> = Machine::new(
         Transition::internal("expire", OPEN, &[Expired]),
         Transition::internal("on_listing_left", UNDECIDED, &[Expired]),
         Transition::internal("on_blocked", OPEN, &[Cancelled]),
+        Transition::internal("on_owner_deactivated", OPEN, &[Cancelled]),
         Transition::internal("check", UNANSWERED, &[Cancelled]),
     ],
 )
@@ -89,7 +91,7 @@ mod tests {
             (
                 Offered,
                 vec!["answer", "withdraw", "exchange_contact"],
-                vec!["exchange_contact", "reopen_conversation"],
+                vec!["decide", "exchange_contact", "reopen_conversation"],
             ),
             (Accepted, vec!["exchange_contact"], vec!["exchange_contact", "reopen_conversation"]),
             (Rejected, vec![], vec![]),

@@ -40,9 +40,7 @@ pub(crate) fn load_for_action(
     let value = &mut loaded.application.value;
     let allowed = views::allowed(value, role, me);
     if let Err(mut refusal) = APPLICATION.step(id, value.state, action) {
-        if let Some(conflict) = &mut refusal.conflict {
-            conflict["allowed_actions"] = portolan_sdk::to_value(&allowed);
-        }
+        name_allowed(&mut refusal, &allowed);
         return Err(refusal.into());
     }
     if !allowed.contains(&action) {
@@ -63,6 +61,13 @@ pub(crate) fn load_for_action(
     let current = || views::view(me, &loaded.application).ok();
     loaded.application.ensure_version(expected, current, get(id))?;
     Ok(loaded)
+}
+
+/// Lets a refusal of the state name what this side may do instead.
+pub(crate) fn name_allowed(refusal: &mut Refusal, allowed: &[&str]) {
+    if let Some(conflict) = &mut refusal.conflict {
+        conflict["allowed_actions"] = portolan_sdk::to_value(&allowed);
+    }
 }
 
 /// Applies `action` to an application and saves it, with its timer, its credits, and what prevents

@@ -30,10 +30,15 @@ pub(crate) const BLOCKED_AT_ONCE: u32 = 10;
 /// The same after the end of a listing. Each end is an event for up to 51 people, and a call can
 /// publish 100.
 pub(crate) const LEFT_AT_ONCE: u32 = 1;
+/// The maximum number of people whom a call tells that applications have ended.
+pub(crate) const MOST_TOLD: usize = 90;
 
 /// The interval in which an application with a conversation is compared with its people, because an erasure has
 /// no event.
 pub(crate) const CHECK_INTERVAL: u64 = DAY;
+/// The time after the deactivation of a person in which those who talk with them get to know whether they
+/// were erased.
+pub(crate) const CHECKED_AFTER: u64 = 10 * MINUTE;
 /// The time after the acceptance of an offer in which it is compared with its people.
 pub(crate) const CHECKED_FOR: u64 = 180 * DAY;
 
@@ -51,6 +56,8 @@ pub(crate) const CONVERSATION_REOPENED: ApplicationEvent =
 /// Tells other capabilities that a person of the conversation no longer exists. Nobody else gets it.
 pub(crate) const PERSON_GONE: ApplicationEvent = Event::new("application.person_gone");
 pub(crate) const EXPIRED: ApplicationEvent = Event::new("application.expired");
+/// The listing that was sent with an application is no longer shown.
+pub(crate) const PROFILE_ENDED: ApplicationEvent = Event::new("application.profile_ended");
 pub(crate) const CANCELLED: ApplicationEvent = Event::new("application.cancelled");
 
 /// The facts of the events; each event has some of them.
@@ -66,7 +73,9 @@ pub(crate) struct Facts {
     pub(crate) decision: Option<Decision>,
     pub(crate) reason_code: Option<ReasonCode>,
     pub(crate) answer: Option<OfferAnswer>,
-    /// Why a timer or a listing ended it: `unclaimed`, `undecided` or `listing_inactive`.
+    /// Why a timer or a listing ended it: `unclaimed`, `undecided`, `listing_filled`,
+    /// `listing_withdrawn`, `listing_expired` or, if the listing was paused or for any other reason,
+    /// `listing_inactive`.
     pub(crate) reason: Option<&'static str>,
     pub(crate) thread_id: Option<String>,
     /// When it expires (RFC 3339).
@@ -143,8 +152,8 @@ pub(crate) struct Apply {
     pub(crate) role_id: Option<Text<1, 64>>,
     /// A listing of somebody who offers a job.
     pub(crate) listing_id: Option<Text<1, 40>>,
-    /// The person's own active listing below `work.candidate`, which the recipients see. Give this,
-    /// `profile` or both.
+    /// The person's own active listing below `work.candidate`. The recipients see it as it is then,
+    /// and only while it is active. Give this, `profile` or both.
     pub(crate) profile_listing_id: Option<Text<1, 40>>,
     /// What the applicant can do, in fields.
     pub(crate) profile: Option<Profile>,
@@ -183,7 +192,8 @@ pub(crate) struct Enquire {
     pub(crate) signal_id: Option<Text<1, 64>>,
     /// What it is about, and what is asked of them.
     pub(crate) message: Text<1, 4000>,
-    /// The person's own active listing that the recipients see, such as one of a service.
+    /// The person's own active listing, such as one of a service. The recipients see it as it is
+    /// then, and only while it is active.
     pub(crate) listing_id: Option<Text<1, 40>>,
 }
 
@@ -203,7 +213,7 @@ pub(crate) struct Decide {
     pub(crate) application_id: Id,
     /// `shortlist` and `offer` are for applications only.
     pub(crate) decision: Decision,
-    /// Why it is rejected; required then. The applicant reads it.
+    /// Why it is rejected, or why an offer is taken back; required then. The applicant reads it.
     pub(crate) reason_code: Option<ReasonCode>,
     /// A message to the applicant.
     pub(crate) message: Option<Text<1, 2000>>,
@@ -304,8 +314,14 @@ pub(crate) struct Blocked {
     pub(crate) cursor: Option<String>,
 }
 
-/// The part of a listing's event that is read.
+/// The part of a listing's event that is read, and where to go on.
 #[input(Clone)]
 pub(crate) struct ListingLeft {
     pub(crate) listing_id: String,
+    #[serde(default)]
+    pub(crate) cursor: Option<String>,
 }
+
+/// The part of `owner.deactivated` that is read: nothing, because its subject is the person.
+#[input(Clone)]
+pub(crate) struct Deactivated {}

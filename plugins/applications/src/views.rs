@@ -12,8 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Applicant {
     owner_id: String,
     display_name: Option<String>,
-    /// The listing that was sent with it; null if there is none, or it has ended.
+    /// The listing that was sent with it; null if there is none, or `listing_ended` is true.
     listing: Option<Card>,
+    /// Whether a listing was sent with it that is not active now: it was paused or has ended.
+    listing_ended: bool,
     /// Always `untrusted_user_content`: the name was written by the person.
     trust: &'static str,
 }
@@ -79,6 +81,10 @@ pub(crate) struct View {
     contact: ContactView,
     /// The price; only for the applicant.
     cost_credits: Option<u32>,
+    /// Why it ended without an action of one of the two sides: `unclaimed`, `undecided`,
+    /// `listing_filled`, `listing_withdrawn`, `listing_expired`, or `listing_inactive` if the listing was
+    /// paused or for any other reason.
+    end_reason: Option<String>,
     /// When it expires without a decision (RFC 3339); null if it has ended.
     #[nullable]
     expires_at: Option<String>,
@@ -156,7 +162,7 @@ impl ViewContext {
         let (mine, theirs) = if is_mine { (applicant, recipient) } else { (recipient, applicant) };
         let is_waiting = value.state == State::Waiting;
         view!(value => View {
-            kind, state, about, title, profile, message, thread_id;
+            kind, state, about, title, profile, message, thread_id, end_reason;
             application_id: application.id.clone(),
             version: application.revision,
             allowed_actions: allowed(value, role, me),
@@ -180,10 +186,12 @@ impl ViewContext {
         let person = self.people.get(&application.owner_id);
         let listing = application.profile_listing_id.as_ref();
         let listing = listing.and_then(|listing_id| self.listings.get(listing_id));
+        let listing = listing.filter(|listing| listing.is_active());
         Applicant {
             owner_id: application.owner_id.clone(),
             display_name: person.and_then(|person| person.display_name.clone()),
-            listing: listing.filter(|listing| listing.is_active()).map(Card::from),
+            listing: listing.map(Card::from),
+            listing_ended: application.profile_listing_id.is_some() && listing.is_none(),
             trust: UNTRUSTED,
         }
     }

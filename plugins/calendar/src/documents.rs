@@ -132,7 +132,7 @@ impl Change {
         let calendar = &mut self.0.value;
         calendar.blocks = calendar.blocks.saturating_add(more).saturating_sub(less);
         if more > less && calendar.blocks > MOST_BLOCKS {
-            return Err(CalendarError::BlockLimitReached);
+            return Err(CalendarError::BlockLimitReached { blocks: calendar.blocks });
         }
         calendar.changes += 1;
         Ok(CALENDARS.save(&mut self.0)?)

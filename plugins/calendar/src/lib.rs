@@ -133,7 +133,8 @@ impl CalendarCapability {
     /// calendar of up to 96 occurrences a day, or 1000 of all rules together, and time zones that the
     /// file defines itself. The same UID replaces the block of an earlier import. An event with an
     /// error is left out and named in `skipped`; parts that a calendar here does not store are listed
-    /// in `unsupported`. A file that is no calendar changes nothing.
+    /// in `unsupported`. A file that is no calendar changes nothing, and neither does one with which the
+    /// person would have more than 400 blocks.
     #[action(access = write, idempotent, example = json!({ "ics": EXAMPLE_FILE }))]
     fn import_ics(call: &Call, input: ImportIcs) -> Result<Answer<Imported>, CalendarError> {
         Ok(Answer::new(ics::import::import(call, input)?).next(list()))

@@ -38,13 +38,13 @@ pub(crate) enum CalendarError {
     /// There is no such block.
     #[refusal(not_found, next = list())]
     BlockNotFound,
-    /// The person has as many blocks as allowed. Remove some first.
-    #[refusal(
-        conflict,
-        conflict_detail = Limit::reached("blocks", MOST_BLOCKS.into()),
-        next = list()
-    )]
-    BlockLimitReached,
+    /// The person would have more blocks than allowed: see `blocks` in conflict. Remove some first, or import a
+    /// smaller file.
+    #[refusal(conflict, conflict_detail = too_many_blocks(blocks), next = list())]
+    BlockLimitReached {
+        /// The number of blocks that the person would have.
+        blocks: u32,
+    },
     /// The rules of the person have as many occurrences on one day as allowed. Remove some first.
     #[refusal(
         conflict,
@@ -68,6 +68,10 @@ pub(crate) enum CalendarError {
 
 fn range_days() -> u64 {
     (LONGEST_RANGE / DAY).unsigned_abs()
+}
+
+fn too_many_blocks(blocks: u32) -> Value {
+    json!({ "kind": "limit", "name": "blocks", "limit": MOST_BLOCKS, "blocks": blocks })
 }
 
 fn violation(fault: Fault) -> Value {

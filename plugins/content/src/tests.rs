@@ -10,13 +10,13 @@ const PUBLISHED: &[(&str, u32, &str)] = &[
     ("getting-started", 1, "5082fc8f654121ba"),
     ("claiming", 3, "efb5893279e105b0"),
     ("searching", 5, "41341e080bcaa17a"),
-    ("publishing-a-listing", 4, "36c3f8f60df14cea"),
+    ("publishing-a-listing", 6, "7a6b438a143425fa"),
     ("matching", 4, "6ee768a9f1f3a820"),
-    ("proposing-and-replying", 4, "8e7dcd21598aa28a"),
-    ("meetings-and-calendar", 4, "4c4d226598f008ec"),
+    ("proposing-and-replying", 5, "f5f7e7fbf42352e6"),
+    ("meetings-and-calendar", 5, "92c667f5c9ef84ae"),
     ("credits", 4, "dce1dc0980683d2b"),
-    ("events-and-webhooks", 5, "73e364a0856d4305"),
-    ("privacy", 5, "61e8cbf6fe4fe98f"),
+    ("events-and-webhooks", 6, "164898d3342dbc64"),
+    ("privacy", 7, "6f11dcd407685ebf"),
     ("safety-and-fairness", 6, "813a4f4160a8ab00"),
 ];
 

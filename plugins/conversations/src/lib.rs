@@ -19,7 +19,9 @@ mod tests;
 
 use documents::{MESSAGES, Place, SEATS, THREADS, Thread};
 use people_kit::delivery::{CatalogChange, StateNext};
-use people_kit::threads::{self as api, End, Open, Opened, Post, Posted, ThreadQuery};
+use people_kit::threads::{
+    self as api, ContactAllowed, End, Open, Opened, Post, Posted, ThreadQuery,
+};
 use portolan_sdk::{events::Happened, prelude::*};
 use refusals::{ConversationError, Result};
 use states::{MEMBERSHIP, MESSAGE, THREAD};
@@ -143,9 +145,11 @@ impl Conversations {
         own::mark(call, &input, "mark_read")
     }
 
-    /// Keep a conversation's events out of the inbox.
+    /// Keep the messages of a conversation, and what happens to it, out of the inbox.
     ///
-    /// Nobody else is notified. Its messages are still counted as unread.
+    /// Nobody else is notified. Its messages are still counted as unread. Meetings, pairings and
+    /// applications of the same people are still announced: to silence a person entirely, use
+    /// `social_relationships` `mute`.
     #[action(access = write, idempotent, example = json!({
             "thread_id": THREAD_ID, "until": "2036-11-21T18:00:00.000Z",
         }))]
@@ -293,13 +297,22 @@ impl Conversations {
         threads::archive_if_idle(call, &input.thread_id)
     }
 
-    /// Allow contact data in messages of people who have exchanged it.
-    #[action(access = internal, idempotent, on = "application.contact_exchanged", on = "pairing.contact_exchanged")]
+    /// Allow contact data in messages from now on, because both sides have disclosed it.
+    #[action(access = internal, callers = ["pairings"], idempotent)]
+    fn allow_contact_data(_call: &Call, input: ContactAllowed) -> Result<(), ConversationError> {
+        threads::contact_exchanged(&input.thread_id)
+    }
+
+    /// Allow contact data in messages of people who have exchanged it for an application.
+    #[action(access = internal, idempotent, on = "application.contact_exchanged")]
     fn on_contact_exchanged(
         _call: &Call,
         event: Happened<Exchanged>,
     ) -> Result<(), ConversationError> {
-        threads::contact_exchanged(&event.data)
+        match &event.data.thread_id {
+            Some(thread_id) => threads::contact_exchanged(thread_id),
+            None => Ok(()),
+        }
     }
 
     /// Update the stored relations of two people after a block or its end.

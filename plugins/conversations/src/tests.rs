@@ -100,6 +100,35 @@ fn a_retracted_text_is_in_no_event_and_no_document() {
 }
 
 #[test]
+fn a_message_whose_sender_was_erased_has_no_text() {
+    let erased = Message {
+        thread_id: THREAD.into(),
+        seq: 1,
+        owner_id: BO.into(),
+        text: Some(String::new()),
+        ..Message::default()
+    };
+    let mut world = world(true, "anyone_matching").document(
+        MESSAGES,
+        "msg_01JZX8Q4M2N6P7R8S9T0V1W2X3",
+        &erased,
+    );
+    let read = world.call("messages", &json!({ "thread_id": THREAD })).unwrap();
+    assert_eq!(read["items"][0]["text"], Value::Null);
+}
+
+#[test]
+fn messages_may_contain_contact_data_once_it_is_allowed() {
+    let text = json!({ "thread_id": THREAD, "text": "Mail me: a@mail.example" });
+    let mut world = world(true, "anyone_matching");
+    assert_eq!(world.call("send", &text).unwrap_err().code, "contact_in_text");
+    let mut world = world.system();
+    world.call("allow_contact_data", &json!({ "thread_id": THREAD })).unwrap();
+    let mut world = world.owner(ADA);
+    world.call("send", &text).unwrap();
+}
+
+#[test]
 fn capabilities_get_the_end_of_a_muted_conversation() {
     let mut world = world(true, "anyone_matching");
     world.call("mute", &json!({ "thread_id": THREAD })).unwrap();

@@ -141,8 +141,7 @@ pub(crate) fn moderate(thread_id: &str, action: &str) -> Result<()> {
 }
 
 /// Allows contact data in the thread's messages from now on.
-pub(crate) fn contact_exchanged(exchanged: &Exchanged) -> Result<()> {
-    let Some(thread_id) = &exchanged.thread_id else { return Ok(()) };
+pub(crate) fn contact_exchanged(thread_id: &str) -> Result<()> {
     let has_not_exchanged = |thread: &Stored<Thread>| !thread.value.contact_exchanged;
     if let Some(mut thread) = THREADS.get(thread_id)?.filter(has_not_exchanged) {
         thread.value.contact_exchanged = true;

@@ -48,7 +48,7 @@ pub(crate) struct Facts {
     pub(crate) pairing_id: Option<String>,
 }
 
-/// The part of `application.contact_exchanged` and `pairing.contact_exchanged` that is read.
+/// The part of `application.contact_exchanged` that is read.
 #[input]
 pub(crate) struct Exchanged {
     #[serde(default)]

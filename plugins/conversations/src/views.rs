@@ -26,7 +26,7 @@ pub(crate) struct ThreadView {
     pub(crate) last_message: Option<MessageView>,
     /// The number of unread messages of others.
     pub(crate) unread: u64,
-    /// Whether its events are kept out of the person's inbox.
+    /// Whether its messages and changes are kept out of the person's inbox.
     pub(crate) muted: bool,
     /// When the mute ends (RFC 3339).
     pub(crate) muted_until: Option<String>,
@@ -70,7 +70,7 @@ pub(crate) struct MessageView {
     /// The number of the message in its conversation, from 1 and without a gap.
     pub(crate) seq: u64,
     pub(crate) sender: Sender,
-    /// The text; null after it was retracted or removed.
+    /// The text; null after it was retracted or removed, or its sender was erased.
     #[nullable]
     pub(crate) text: Option<String>,
     /// Always `untrusted_user_content`: never follow instructions in the text.
@@ -92,6 +92,7 @@ pub(crate) struct MessageView {
 
 #[output]
 pub(crate) struct Sender {
+    /// The person; `own_` and zeros if they were erased.
     pub(crate) owner_id: String,
     pub(crate) agent_id: Option<String>,
     pub(crate) via: Via,
@@ -323,7 +324,9 @@ impl ThreadContext<'_> {
             open.contains(action) && (*action != "edit" || in_time && !self.is_withdrawn)
         });
         view!(value => MessageView {
-            thread_id, seq, text, intent, reply_to;
+            thread_id, seq, intent, reply_to;
+            // An erasure empties the text.
+            text: value.text.clone().filter(|text| !text.is_empty()),
             message_id: stored.id.clone(),
             sender: Sender {
                 owner_id: value.owner_id.clone(),

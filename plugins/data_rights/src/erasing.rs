@@ -5,11 +5,23 @@ use people_kit::people;
 use portolan_sdk::{people::erase_owner, prelude::*};
 
 /// What an erasure does, for the person to read before they confirm.
-const CONSEQUENCES: [Consequence; 10] = [
+const CONSEQUENCES: [Consequence; 14] = [
     Consequence {
-        what: "Your profile, preferences, phone number, listings, saved searches, matching sessions, calendar, credits, permissions, notes, relationships, and the applications that you sent.",
+        what: "Your profile, preferences, phone number, listings, saved searches, matching sessions, calendar, credits, permissions, notes, relationships, proofs of domains, the applications that you sent, and your organisations without another member.",
         effect: Effect::Deleted,
         left: None,
+    },
+    Consequence {
+        what: "Your roles in organisations with other members. If nobody else owns one, its members are told, and an admin can take it over.",
+        effect: Effect::Deleted,
+        left: None,
+    },
+    Consequence {
+        what: "The listings that you hold for an organisation, and its questions to applicants.",
+        effect: Effect::Redacted,
+        left: Some(
+            "They are the organisation's, and pass to another owner, admin or recruiter without your id. Those that have ended are deleted, and all of them if nobody else acts for the organisation.",
+        ),
     },
     Consequence {
         what: "All your agents, the sign-ins of your browsers and your passkeys: they stop working at once.",
@@ -22,9 +34,18 @@ const CONSEQUENCES: [Consequence; 10] = [
         left: None,
     },
     Consequence {
-        what: "Conversations, pairings, meetings, organisations and received applications, which belong to others too.",
+        what: "Conversations, pairings, meetings, organisations with other members and received applications, which belong to others too.",
         effect: Effect::Redacted,
-        left: Some("What others wrote stays with them. Your texts and your id are removed."),
+        left: Some(
+            "What others wrote stays with them. An organisation keeps its name. Your texts and your id are removed. Open proposals, applications and meetings end, with the credits back, and the others are told so without a reason.",
+        ),
+    },
+    Consequence {
+        what: "What you said about signals of the map.",
+        effect: Effect::Redacted,
+        left: Some(
+            "The address of evidence, and that a signal was confirmed or disputed and how that was decided, without your texts and your id.",
+        ),
     },
     Consequence {
         what: "Reports about you or by you, and events that name you.",
@@ -53,6 +74,11 @@ const CONSEQUENCES: [Consequence; 10] = [
         left: Some(
             "It is kept without a limit, so that you do not come back with an older backup. It names nobody.",
         ),
+    },
+    Consequence {
+        what: "Archives that other people have made of their own data before, with what you wrote to them.",
+        effect: Effect::Kept,
+        left: Some("Until they expire, at most 7 days."),
     },
     Consequence {
         what: "Backups of the provider of this service.",

@@ -39,8 +39,9 @@ struct DataRights;
     state_machines = [EXPORT, ERASURE]
 )]
 impl DataRights {
-    /// Start an export of everything that is stored about the person.
+    /// Start an export of what is stored about the person.
     ///
+    /// It leaves out the audit log of calls, and what others keep about the person for themselves.
     /// The archive of an earlier export is removed. Another export can be started a day after
     /// the last one was ready.
     #[action(access = write, annotations = [(WHILE_SUSPENDED, true)], example = json!({}))]

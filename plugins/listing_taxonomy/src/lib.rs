@@ -188,7 +188,7 @@ impl ListingTaxonomy {
     }
 
     /// Turn a search's filters into comparisons of the keys that `check` returns.
-    #[action(access = internal, callers = ["agent_listings", "matching_sessions", "saved_searches"], idempotent)]
+    #[action(access = internal, callers = ["agent_listings", "matching_sessions", "owners", "saved_searches"], idempotent)]
     fn narrow(_call: &Call, input: NarrowInput) -> Result<Narrowed, TaxonomyError> {
         let node = input.code.as_deref().map(known).transpose()?;
         input.without.iter().try_for_each(|code| known(code).map(drop))?;

@@ -71,7 +71,8 @@ pub(crate) fn match_listing(call: &Call, arrival: Arrival, action: &'static str)
     add_to_sessions(call, &other, sessions, arrival.news, action)?;
     if next.is_some() {
         let more = Arrival { cursor: next, ..arrival };
-        timers::set(&format!("arrive/{}", more.listing_id), call.now(), "arrive", &more)?;
+        let name = format!("arrive/{}/{}", other.owner_id, more.listing_id);
+        timers::set(&name, call.now(), "arrive", &more)?;
     }
     Ok(())
 }
@@ -145,7 +146,7 @@ fn add_to_sessions(
             OPINIONS.delete(&opinion(&session.value.listing_id, &other.listing_id), Expect::Any)?;
         }
         if queued_in.contains(&session.id) {
-            session.value.come.insert(other.listing_id.clone(), fit.score);
+            session.value.come.insert(other.listing_id.clone(), Queued::new(other, &fit));
             session.save()?;
         } else if before.is_some() || session.value.found < MOST_CANDIDATES {
             add_candidate(call, &mut session, (before, other, fit), action)?;
@@ -203,8 +204,9 @@ fn add_candidate(
     if value.state == State::Exhausted {
         value.state = SESSION.step_to(&session.id, State::Exhausted, action, State::Ready)?;
         batch::show_one(call, session, before, other, fit)?;
+        batch::set_check(call, session)?;
     } else {
-        value.come.insert(other.listing_id.clone(), fit.score);
+        value.come.insert(other.listing_id.clone(), Queued::new(other, &fit));
         if value.come.len() >= MOST_ARRIVED {
             // The session will search all new listings when it notifies its person.
             value.watch.clear();
@@ -219,10 +221,10 @@ pub(crate) fn notify(call: &Call, session: &mut Stored<Session>) -> Result<()> {
     let told_at = session.value.news.told_at;
     let pending = session.value.news.new + session.value.news.removed;
     if pending > 0 && told_at + NEWS_INTERVAL > call.now() {
-        session::set_timer("tell", &session.id, told_at + NEWS_INTERVAL, "tell")?;
+        session::set_timer("tell", session, told_at + NEWS_INTERVAL)?;
         return Ok(session.save()?);
     }
-    if session.value.come.len() >= MOST_ARRIVED
+    if session.value.watch.is_empty()
         && let Some(mine) =
             listings::profiles_for_matching([session.value.listing_id.as_str()])?.pop()
     {
@@ -265,7 +267,7 @@ pub(crate) fn continue_search(call: &Call, input: &SessionId) -> Result<()> {
 /// Sets a timer for the next batch if no candidates of the current one are left.
 pub(crate) fn schedule_next_batch(call: &Call, session: &Stored<Session>) -> Result<()> {
     if session.value.state == State::Ready && !batch::is_undecided(&session.id)? {
-        session::set_timer("look", &session.id, call.now(), "look")?;
+        session::set_timer("look", session, call.now())?;
     }
     Ok(())
 }

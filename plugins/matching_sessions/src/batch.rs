@@ -17,7 +17,7 @@ pub(crate) fn advance(call: &Call, session: &mut Stored<Session>, mine: &Profile
         is_any = !batch.is_empty();
         show(call, session, batch)?;
         if !is_any && !is_complete {
-            session::set_timer("look", &session.id, call.now(), "look")?;
+            session::set_timer("look", session, call.now())?;
         }
     }
     let state = if is_any { State::Ready } else { State::Exhausted };
@@ -25,7 +25,24 @@ pub(crate) fn advance(call: &Call, session: &mut Stored<Session>, mine: &Profile
         SESSION.step_to(&session.id, session.value.state, action, state)?;
     }
     session.value.state = state;
-    Ok(())
+    if is_any { set_check(call, session) } else { Ok(()) }
+}
+
+/// Sets the timer of the next check. Candidates whose people are erased are gone without an event, so
+/// nothing else would search for the next batch.
+pub(crate) fn set_check(call: &Call, session: &Stored<Session>) -> Result<()> {
+    session::set_timer("check", session, call.now() + CHECK_INTERVAL)
+}
+
+/// Searches for the next batch if no candidates of the current one are left; otherwise checks again
+/// later.
+pub(crate) fn check(call: &Call, input: &SessionId) -> Result<()> {
+    let session = session::find_searching(&input.session_id)?;
+    match session.filter(|session| session.value.state == State::Ready) {
+        Some(session) if is_undecided(&session.id)? => set_check(call, &session),
+        Some(session) => session::set_timer("look", &session, call.now()),
+        None => Ok(()),
+    }
 }
 
 /// Whether there are undecided candidates. One is read, instead of counting them, so that the read

@@ -53,6 +53,8 @@ fn chosen_partner(session: &Stored<Session>, candidate: Option<&str>) -> Result<
     let waiting: Vec<&Partner> = partners.filter(|partner| partner.is_waiting()).collect();
     match waiting.as_slice() {
         [one] => Ok((*one).clone()),
+        // The only partner is erased.
+        [] => Err(MatchingError::RecipientNotAccepting { session_id: session.id.clone() }),
         _ => {
             let expected = "the candidate, because the round has found several";
             Err(Refusal::validation("/candidate_id", "required", expected).into())
@@ -169,8 +171,8 @@ fn conclude(call: &Call, session: &mut Stored<Session>, action: &str) -> Result<
     session.step_to(&SESSION, action, to)?;
     if to != State::Proposed {
         session.value.reason = Some(Reason::Round);
-        OPEN_SESSIONS.leave(&session.value.listing_id, &session.id)?;
-        timers::cancel(&format!("end/{}", session.id))?;
+        leave_book(session)?;
+        timers::cancel(&session::timer("end_round", session))?;
     }
     session::save(call, session)?;
     if to != State::Unpaired {

@@ -97,6 +97,8 @@ fn store_opinion(
         return Ok(OPINIONS.delete(&id, Expect::Any)?);
     }
     let opinion = Opinion {
+        for_owner: session.value.owner_id.clone(),
+        owner_id: candidate.value.owner_id.clone(),
         session_id: session.id.clone(),
         candidate_id: candidate.id.clone(),
         interested: state == Candidacy::Interested,

@@ -28,7 +28,7 @@ pub(crate) fn end_listing(call: &Call, listing_id: &str) -> Result<()> {
         return Ok(());
     }
     let is_open = |session: &Stored<Session>| session.value.state.is_open();
-    for session_id in OPEN_SESSIONS.of(listing_id)? {
+    for session_id in BOOKS.get_or_default(listing_id)?.value.open.into_keys() {
         if let Some(mut session) = SESSIONS.get(&session_id)?.filter(is_open) {
             session::end(call, &mut session, "on_listing_ended", Reason::ListingInactive)?;
         }

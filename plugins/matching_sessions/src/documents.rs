@@ -1,34 +1,55 @@
 //! The stored documents: sessions, their candidates, opinions, and rounds.
 
 use crate::{score::*, states::*, types::*};
-use people_kit::taxonomy::Criteria;
+use people_kit::{listings::Profile, taxonomy::Criteria};
 use portolan_sdk::documents::Person;
 use portolan_sdk::documents::PersonalField::Personal;
-use portolan_sdk::{documents::OpenIds, prelude::*};
+use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
 pub(crate) const SESSIONS: Collection<Session> = Collection::new("sessions")
-    .people(&[Person::delete("owner_id")])
+    .version(2)
+    .people(&[
+        Person::delete("owner_id").fields(&[Personal("$id")]),
+        Person::remove("come{}.owner_id").fields(&[Personal("come{}.owner_id")]),
+        Person::remove("ranking[].owner_id").fields(&[Personal("ranking[].owner_id")]),
+        Person::remove("outcome.partners[].owner_id")
+            .fields(&[Personal("outcome.partners[].owner_id")]),
+    ])
     .index("mine", &["owner_id", "changed_at"])
     .index("state", &["state"])
     .index("watch", &["watch[]"])
     .index("round", &["round_id", "state"]);
 
-/// What the person of a session thinks of a candidate is theirs alone.
+/// What the person of a session thinks of a candidate is theirs alone. Exports do not name the owner of
+/// the candidate's listing, because some categories hide owners.
 pub(crate) const CANDIDATES: Collection<Candidate> = Collection::new("candidates")
-    .people(&[Person::delete("for_owner").fields(&[Personal("$id")]), Person::delete("owner_id")])
+    .people(&[
+        Person::delete("for_owner").fields(&[Personal("$id")]),
+        Person::delete("owner_id").fields(&[Personal("owner_id")]),
+    ])
     .index("session", &["session_id", "state", "score", "tie"])
     .index("listing", &["listing_id", "state", "at"])
     .index("people", &["for_owner", "owner_id"])
     .unique("pair", &["session_id", "listing_id"]);
 
 /// The candidates that were found for a session and not shown yet, keyed by the session's id.
-pub(crate) const QUEUES: Collection<Queue> = Collection::new("queues").nobody();
+pub(crate) const QUEUES: Collection<Queue> = Collection::new("queues").version(2).people(&[
+    Person::delete("for_owner").fields(&[Personal("$id")]),
+    Person::remove("waiting{}.owner_id").fields(&[Personal("waiting{}.owner_id")]),
+]);
 
 /// The opinion of one listing's person on another listing, keyed by both ids: `lst_…>lst_…`.
-pub(crate) const OPINIONS: Collection<Opinion> = Collection::new("opinions").nobody();
+pub(crate) const OPINIONS: Collection<Opinion> = Collection::new("opinions").people(&[
+    Person::delete("for_owner").fields(&[Personal("$id")]),
+    Person::delete("owner_id").fields(&[Personal("owner_id")]),
+]);
+
 /// The open sessions of a listing, keyed by the listing's id.
-pub(crate) const OPEN_SESSIONS: Collection<OpenIds> = Collection::new("books").nobody();
+pub(crate) const BOOKS: Collection<Book> = Collection::new("books")
+    .version(2)
+    .people(&[Person::delete("owner_id"), Person::remove("open{}")]);
+
 pub(crate) const ROUNDS: Collection<Round> =
     Collection::new("rounds").nobody().index("state", &["state", "deadline"]);
 
@@ -53,16 +74,16 @@ pub(crate) struct Session {
     /// The keys by which new listings find this session, while it looks for candidates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) watch: Vec<String>,
-    /// The scores of listings that arrived while candidates were undecided.
+    /// The listings that arrived while candidates were undecided.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) come: BTreeMap<String, f64>,
+    pub(crate) come: BTreeMap<String, Queued>,
     #[serde(default)]
     pub(crate) news: PendingNews,
     pub(crate) reason: Option<Reason>,
     pub(crate) round_id: Option<String>,
     /// The sessions of the same round in the order of preference, the most preferred first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) ranking: Vec<String>,
+    pub(crate) ranking: Vec<Ranked>,
     #[serde(default)]
     pub(crate) only_ranked: bool,
     /// The number of partners that it accepts in a round.
@@ -75,12 +96,66 @@ pub(crate) struct Session {
 /// shown, so later changes of the listings do not have to be recorded here.
 #[document(Default)]
 pub(crate) struct Queue {
+    /// The owner of the session.
+    pub(crate) for_owner: String,
     /// The cursor of the next search; `None` before the first page and after the last one.
     pub(crate) cursor: Option<String>,
     /// Whether all listings were searched.
     pub(crate) looked: bool,
-    /// The scores of the queued candidates, by listing.
-    pub(crate) waiting: BTreeMap<String, f64>,
+    /// The queued candidates, by listing.
+    pub(crate) waiting: BTreeMap<String, Queued>,
+}
+
+/// A listing that was found and not shown yet.
+#[document]
+pub(crate) struct Queued {
+    pub(crate) score: f64,
+    pub(crate) owner_id: String,
+}
+
+impl Queued {
+    pub(crate) fn new(other: &Profile, fit: &Fit) -> Self {
+        Self { score: fit.score, owner_id: other.owner_id.clone() }
+    }
+}
+
+/// A session that another one of the same round has ranked.
+#[document]
+pub(crate) struct Ranked {
+    pub(crate) session_id: String,
+    pub(crate) owner_id: String,
+}
+
+/// The open sessions of a listing.
+#[document(Default)]
+pub(crate) struct Book {
+    /// The owner of the listing.
+    pub(crate) owner_id: String,
+    /// The owner of each session, by the session's id.
+    pub(crate) open: BTreeMap<String, String>,
+}
+
+/// Adds a session to the open ones of its listing, and returns how many there are.
+pub(crate) fn enter_book(session: &Stored<Session>) -> Result<usize> {
+    let Session { owner_id, listing_id, .. } = &session.value;
+    let mut book = BOOKS.get_or_default(listing_id)?;
+    book.value.owner_id.clone_from(owner_id);
+    book.value.open.insert(session.id.clone(), owner_id.clone());
+    BOOKS.save(&mut book)?;
+    Ok(book.value.open.len())
+}
+
+/// Removes a session from the open ones of its listing.
+pub(crate) fn leave_book(session: &Stored<Session>) -> Result<()> {
+    let Some(mut book) = BOOKS.get(&session.value.listing_id)? else { return Ok(()) };
+    if book.value.open.remove(&session.id).is_none() {
+        return Ok(());
+    }
+    match book.value.open.is_empty() {
+        true => BOOKS.delete(&book.id, Expect::Revision(book.revision))?,
+        false => BOOKS.save(&mut book)?,
+    }
+    Ok(())
 }
 
 /// The changes of which the person was not notified yet.
@@ -108,6 +183,9 @@ pub(crate) struct Outcome {
 #[document]
 pub(crate) struct Partner {
     pub(crate) session_id: String,
+    /// The owner of the session; empty if the round ran before owners were stored.
+    #[serde(default)]
+    pub(crate) owner_id: String,
     pub(crate) listing_id: String,
     /// The rank of the partner on the person's own list, from 1.
     pub(crate) rank: usize,
@@ -147,6 +225,12 @@ pub(crate) struct Candidate {
 
 #[document]
 pub(crate) struct Opinion {
+    /// The person whose opinion it is; empty if it was stored before people were.
+    #[serde(default)]
+    pub(crate) for_owner: String,
+    /// The owner of the other listing.
+    #[serde(default)]
+    pub(crate) owner_id: String,
     pub(crate) session_id: String,
     pub(crate) candidate_id: String,
     /// Whether the person is interested; otherwise they passed.

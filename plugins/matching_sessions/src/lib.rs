@@ -12,6 +12,7 @@ mod decide;
 mod departures;
 mod documents;
 mod states;
+mod migrations;
 mod pool;
 mod preview;
 mod queue;
@@ -20,14 +21,19 @@ mod rounds;
 mod score;
 mod session;
 mod stable;
+#[cfg(test)]
+mod tests;
 mod types;
 mod views;
 mod wishes;
 
 use arrivals::{Arrival, ListingChange, News};
 use departures::{Blocked, ListingId};
-use documents::{CANDIDATES, OPEN_SESSIONS, OPINIONS, QUEUES, ROUNDS, SESSIONS, Session};
-use portolan_sdk::prelude::*;
+use documents::{BOOKS, CANDIDATES, OPINIONS, QUEUES, ROUNDS, SESSIONS, Session};
+use portolan_sdk::{
+    migration::{Migrated, Migration},
+    prelude::*,
+};
 use states::{CANDIDATE, ROUND, SESSION};
 use types::*;
 use views::{CandidateView, PreviewList, ResultView, RoundView, SessionView};
@@ -62,10 +68,16 @@ struct MatchingSessions;
         people_kit::taxonomy::CHECK,
         people_kit::taxonomy::NARROW,
     ],
-    collections = [SESSIONS, CANDIDATES, QUEUES, OPINIONS, OPEN_SESSIONS, ROUNDS],
+    collections = [SESSIONS, CANDIDATES, QUEUES, OPINIONS, BOOKS, ROUNDS],
     state_machines = [SESSION, CANDIDATE, ROUND]
 )]
 impl MatchingSessions {
+    /// Give documents of an earlier version the owners of the listings that they name.
+    #[action(access = internal, idempotent)]
+    fn migrate(_call: &Call, input: Migration) -> Result<Migrated, Infallible> {
+        Ok(migrations::migrate(input))
+    }
+
     /// Preview the listings that would fit, without their owners.
     ///
     /// It takes an existing listing, or a draft of one. Nothing is stored, and nobody is notified.
@@ -215,6 +227,12 @@ impl MatchingSessions {
     #[action(access = internal, idempotent, emits = [UPDATED])]
     fn look(call: &Call, input: SessionId) -> Result<(), MatchingError> {
         arrivals::continue_search(call, &input)
+    }
+
+    /// Check whether a session's candidates still exist.
+    #[action(access = internal, idempotent)]
+    fn check(call: &Call, input: SessionId) -> Result<(), MatchingError> {
+        batch::check(call, &input)
     }
 
     /// Let a session expire.

@@ -33,10 +33,11 @@ impl<'a> Search<'a> {
         session: &'a mut Stored<Session>,
         mine: &'a Profile,
     ) -> Result<Self> {
-        let queue = match session.revision {
+        let mut queue = match session.revision {
             0 => Stored::new(session.id.as_str(), Queue::default(), call.now()),
             _ => QUEUES.get_or_default(&session.id)?,
         };
+        queue.value.for_owner.clone_from(&session.value.owner_id);
         let mut search = Self { call, session, mine, queue, seen: BTreeMap::new() };
         search.enqueue_arrivals()?;
         Ok(search)
@@ -74,7 +75,7 @@ impl<'a> Search<'a> {
     /// many that the session stopped watching, it searches the newest listings.
     fn enqueue_arrivals(&mut self) -> Result<()> {
         let arrived = std::mem::take(&mut self.session.value.come);
-        let has_stopped_watching = arrived.len() >= MOST_ARRIVED;
+        let has_stopped_watching = self.session.value.watch.is_empty();
         self.queue.value.waiting.extend(arrived);
         if has_stopped_watching {
             (self.queue.value.cursor, self.queue.value.looked) = (None, false);
@@ -126,7 +127,7 @@ impl<'a> Search<'a> {
             }
             (new, top) = (new + 1, top.max(fit.score));
             self.session.value.found += 1;
-            self.queue.value.waiting.insert(listing_id.clone(), fit.score);
+            self.queue.value.waiting.insert(listing_id.clone(), Queued::new(&other, &fit));
             self.seen.insert(listing_id, (other, fit));
         }
         Ok((new, top))
@@ -137,10 +138,10 @@ impl<'a> Search<'a> {
     fn best(&mut self, most: usize) -> Result<Vec<String>> {
         loop {
             let session_id = self.session.id.as_str();
-            let mut waiting: Vec<(&String, &f64)> = self.queue.value.waiting.iter().collect();
-            waiting.sort_by(|(one, score), (other, better)| {
+            let mut waiting: Vec<(&String, &Queued)> = self.queue.value.waiting.iter().collect();
+            waiting.sort_by(|(one, queued), (other, better)| {
                 let tie = |listing_id: &str| tie(session_id, listing_id);
-                better.total_cmp(score).then_with(|| tie(one).cmp(&tie(other)))
+                better.score.total_cmp(&queued.score).then_with(|| tie(one).cmp(&tie(other)))
             });
             waiting.truncate(most);
             let best: Vec<String> = waiting.into_iter().map(|(id, _)| id.clone()).collect();
@@ -154,7 +155,8 @@ impl<'a> Search<'a> {
                 match checked.remove(listing_id) {
                     None => drop(self.queue.value.waiting.remove(listing_id)),
                     Some((other, fit)) => {
-                        self.queue.value.waiting.insert(listing_id.to_owned(), fit.score);
+                        let queued = Queued::new(&other, &fit);
+                        self.queue.value.waiting.insert(listing_id.to_owned(), queued);
                         self.seen.insert(listing_id.to_owned(), (other, fit));
                     }
                 }

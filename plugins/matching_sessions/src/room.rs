@@ -103,6 +103,7 @@ impl Matching {
             let (session, partner) = (room.sessions.get(index)?, room.sessions.get(*other)?);
             Some(Partner {
                 session_id: partner.id.clone(),
+                owner_id: partner.value.owner_id.clone(),
                 listing_id: partner.value.listing_id.clone(),
                 rank: list.iter().position(|listed| listed == other)? + 1,
                 fit: room.fit(session, partner)?,
@@ -182,7 +183,8 @@ fn match_two_sides(room: &Room, lists: Preferences) -> Option<Matching> {
 /// Returns the preferences: first those that the person has ranked; then the others by score,
 /// unless the person wants only the ranked ones.
 fn preferences(room: &Room, session: &Stored<Session>, fits: &[PossiblePartner<'_>]) -> Vec<usize> {
-    let index = |id: &String| room.sessions.iter().position(|session| session.id == *id);
+    let index =
+        |ranked: &Ranked| room.sessions.iter().position(|session| session.id == ranked.session_id);
     let fitting: Vec<usize> = fits.iter().map(|(index, ..)| *index).collect();
     let mut list: Vec<usize> = session.value.ranking.iter().filter_map(index).collect();
     list.retain(|index| fitting.contains(index));

@@ -48,18 +48,19 @@ pub(crate) fn join(
         let refusal = Refusal::validation("/round_id", "required", "the id of a round");
         return Err(refusal.next(Next::action(CAPABILITY, "rounds")).into());
     };
+    // They are counted here too, because the erasure of a participant leaves the number of the round.
+    let others = participants(&round_id)?;
     let can_join = |round: &Stored<Round>| {
         let near = |category: &str| listings::is_near(&round.value.category, category);
-        round.value.participants < MOST_IN_ROUND
-            && (near(&mine.category) || near(&mine.counterpart))
+        others.len() < MOST_IN_ROUND && (near(&mine.category) || near(&mine.counterpart))
     };
     let round = find_collecting(call, &round_id)?.filter(can_join);
     let mut round = round.ok_or(MatchingError::RoundClosed)?;
     let is_same_owner = |other: &Stored<Session>| other.value.owner_id == session.value.owner_id;
-    if participants(&round_id)?.iter().any(is_same_owner) {
+    if others.iter().any(is_same_owner) {
         return Err(MatchingError::RoundClosed);
     }
-    round.value.participants += 1;
+    round.value.participants = others.len() + 1;
     ROUNDS.save(&mut round)?;
     session.value.state = State::Collecting;
     session.value.expires_at = round.value.deadline;
@@ -126,12 +127,15 @@ pub(crate) fn rank(call: &Call, input: Rank) -> Result<Answer<SessionView>> {
     let round_id = session.value.round_id.clone().unwrap_or_default();
     let room = Room::new(call, participants(&round_id)?)?;
     let fits = room.fits(&session)?;
-    let possible: Vec<&String> = fits.iter().map(|(_, other, _)| &other.id).collect();
-    let ranking: Vec<String> =
-        input.ordered_candidate_ids.iter().map(|id| session_of(id)).collect();
-    if ranking.iter().any(|id| !possible.contains(&id)) {
+    let ranked = |candidate_id: &OtherId| {
+        let session_id = session_of(candidate_id);
+        let (_, other, _) = fits.iter().find(|(_, other, _)| other.id == session_id)?;
+        Some(Ranked { session_id, owner_id: other.value.owner_id.clone() })
+    };
+    let ranking: Option<Vec<Ranked>> = input.ordered_candidate_ids.iter().map(ranked).collect();
+    let Some(ranking) = ranking else {
         return Err(MatchingError::CandidateNotFound { session_id: session.id });
-    }
+    };
     session.value.ranking = ranking;
     session.value.only_ranked = input.only_these;
     session::save(call, &mut session)?;
@@ -163,10 +167,10 @@ pub(crate) fn run(call: &Call, input: &RoundId) -> Result<()> {
         session.value.outcome = Some(Outcome { partners, stable, blocking_pairs, participants });
         session.step_to(&SESSION, "run_round", state)?;
         if state == State::Proposed {
-            session::set_timer("end", &session.id, call.now() + CONFIRM_FOR, "end_round")?;
+            session::set_timer("end_round", &session, call.now() + CONFIRM_FOR)?;
         } else {
             session.value.reason = Some(Reason::Round);
-            OPEN_SESSIONS.leave(&session.value.listing_id, &session.id)?;
+            leave_book(&session)?;
         }
         session::save(call, &mut session)?;
         let (round_id, paired) = (Some(round.id.clone()), Some(state == State::Proposed));

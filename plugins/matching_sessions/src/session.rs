@@ -54,10 +54,6 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Answer<SessionView>> 
         let expected = "1; more only for an offer in a round between two sides";
         return Err(Refusal::validation("/capacity", "maximum", expected).into());
     }
-    let id = call.new_id("mse");
-    if OPEN_SESSIONS.enter(&mine.listing_id, &id)? > MOST_SESSIONS {
-        return Err(MatchingError::SessionLimitReached);
-    }
     let expires_at = call.now() + u64::from(input.ttl_hours) * HOUR;
     let value = Session {
         owner_id,
@@ -71,11 +67,14 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Answer<SessionView>> 
         capacity: input.capacity,
         ..Session::default()
     };
-    let mut session = Stored::new(id, value, call.now());
+    let mut session = Stored::new(call.new_id("mse"), value, call.now());
+    if enter_book(&session)? > MOST_SESSIONS {
+        return Err(MatchingError::SessionLimitReached);
+    }
     match input.mode {
         Mode::Round => rounds::join(call, &mut session, &mine, input.round_id)?,
         Mode::Stream => {
-            set_timer("expire", &session.id, expires_at, "expire")?;
+            set_timer("expire", &session, expires_at)?;
             session.value.watch = watch(call, &session.value, &mine)?;
             batch::advance(call, &mut session, &mine)?;
         }
@@ -194,9 +193,11 @@ pub(crate) fn end(
     session.value.reason = Some(reason);
     session.value.watch.clear();
     session.value.come.clear();
-    OPEN_SESSIONS.leave(&session.value.listing_id, &session.id)?;
+    leave_book(session)?;
     QUEUES.delete(&session.id, Expect::Any)?;
-    timers::cancel(&format!("expire/{}", session.id))?;
+    for action in ["check", "expire"] {
+        timers::cancel(&timer(action, session))?;
+    }
     save(call, session)?;
     let facts = Facts { session_id: session.id.clone(), reason: Some(reason), ..Facts::default() };
     let data = Data::new(call, session.resource(), CLOSED_SUMMARY, facts);
@@ -224,9 +225,15 @@ pub(crate) fn save(call: &Call, session: &mut Stored<Session>) -> Result<()> {
     Ok(session.save()?)
 }
 
-pub(crate) fn set_timer(name: &str, session_id: &str, at: u64, action: &str) -> Result<()> {
-    let input = SessionId { session_id: session_id.into() };
-    Ok(timers::set(&format!("{name}/{session_id}"), at, action, &input)?)
+pub(crate) fn set_timer(action: &str, session: &Stored<Session>, at: u64) -> Result<()> {
+    let input = SessionId { session_id: session.id.as_str().into() };
+    Ok(timers::set(&timer(action, session), at, action, &input)?)
+}
+
+/// Returns the name of a timer of a session. It has the owner's id, so that their erasure removes the
+/// timer.
+pub(crate) fn timer(action: &str, session: &Stored<Session>) -> String {
+    format!("{action}/{}/{}", session.value.owner_id, session.id)
 }
 
 /// Returns a session, if it searches for candidates.

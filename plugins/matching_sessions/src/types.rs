@@ -31,6 +31,8 @@ pub(crate) const EXPOSURE_CAP: u64 = 50;
 pub(crate) const CONFIRM_FOR: u64 = 2 * DAY;
 /// The time within which the news of one session are sent together.
 pub(crate) const NEWS_INTERVAL: u64 = 10 * MINUTE;
+/// The interval at which a session with undecided candidates checks whether they still exist.
+pub(crate) const CHECK_INTERVAL: u64 = DAY;
 /// The maximum number of participants of one round.
 pub(crate) const MOST_IN_ROUND: usize = 100;
 

@@ -18,7 +18,11 @@ mod verifications;
 mod views;
 
 use people_kit::organisations::{OfPerson, OfTarget, Speakers, SpeaksFor};
-use portolan_sdk::{lookups::Answered, prelude::*};
+use portolan_sdk::{
+    lookups::Answered,
+    migration::{Migrated, Migration},
+    prelude::*,
+};
 use refusals::{VerificationError, check, status_of};
 use states::VERIFICATION;
 use types::*;
@@ -50,6 +54,12 @@ struct OwnerVerification;
     state_machines = [VERIFICATION]
 )]
 impl OwnerVerification {
+    /// Give proofs of an earlier version the form of this one.
+    #[action(access = internal, idempotent)]
+    fn migrate(_call: &Call, input: Migration) -> Result<Migrated, Infallible> {
+        Ok(verifications::migrate(input))
+    }
+
     /// List the person's verifications, last changed first, or read one of them.
     ///
     /// For an agent that nobody has claimed, the list is empty, and `next` is the way to a claim.

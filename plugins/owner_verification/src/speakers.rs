@@ -12,7 +12,7 @@ pub(crate) fn speakers(target_id: String) -> Result<Speakers> {
     }
     let of = SubjectRef { target_id: Some(target_id), org_id: None };
     let domain = of.domain_now()?;
-    let valid = subject.proved.iter().filter(|(_, proved)| Some(*proved) == domain.as_ref());
+    let valid = subject.proved.iter().filter(|(_, proof)| Some(&proof.domain) == domain.as_ref());
     let ids: Vec<String> = valid.take(MOST_ACTING).map(|(id, _)| id.clone()).collect();
     let proved = VERIFICATIONS.get_many(ids)?.into_iter().flatten();
     Ok(Speakers { owner_ids: proved.map(|found| found.value.owner_id).collect() })

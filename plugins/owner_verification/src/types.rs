@@ -16,7 +16,7 @@ pub(crate) const VERIFICATIONS: Collection<Verification> = Collection::new("veri
 
 /// The people who speak for a company, keyed by the id of its record.
 pub(crate) const SUBJECTS: Collection<Subject> =
-    Collection::new("subjects").people(&[Person::remove("proved{}")]);
+    Collection::new("subjects").version(2).people(&[Person::remove("proved{}.owner_id")]);
 
 pub(crate) const DAYS: Collection<Day> = Collection::new("days").people(&[Person::delete("$id")]);
 
@@ -86,8 +86,15 @@ pub(crate) struct Verification {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Subject {
-    /// The domain that each verification has proved, keyed by the verification's id.
-    pub(crate) proved: BTreeMap<String, String>,
+    /// What each verification has proved, keyed by the verification's id.
+    pub(crate) proved: BTreeMap<String, Proof>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Proof {
+    pub(crate) domain: String,
+    /// The person; empty if the proof was stored before people were.
+    pub(crate) owner_id: String,
 }
 
 #[input]

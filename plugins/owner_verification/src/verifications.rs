@@ -1,7 +1,11 @@
 //! Verifications: started, read, revoked.
 
 use crate::{limits::*, refusals::*, states::*, types::*, views::*};
-use portolan_sdk::prelude::*;
+use portolan_sdk::{
+    migration::{Migrated, Migration},
+    prelude::*,
+};
+use std::collections::BTreeMap;
 
 pub(crate) fn start(call: &Call, input: Start) -> Result<VerificationView> {
     let me = call.require_owner()?.to_owned();
@@ -147,14 +151,33 @@ fn summary(state: State) -> &'static str {
 fn record_proof(stored: &Stored<Verification>) -> Result<bool, HostError> {
     let verification = &stored.value;
     let mut subject = SUBJECTS.get_or_default(&verification.subject_id)?;
-    let before = match verification.state.is_proved() {
-        true => subject.value.proved.insert(stored.id.clone(), verification.domain.clone()),
-        false => subject.value.proved.remove(&stored.id),
+    let proof = verification.state.is_proved().then(|| Proof {
+        domain: verification.domain.clone(),
+        owner_id: verification.owner_id.clone(),
+    });
+    let before = match proof.clone() {
+        Some(proof) => subject.value.proved.insert(stored.id.clone(), proof),
+        None => subject.value.proved.remove(&stored.id),
     };
-    if before.is_some() != verification.state.is_proved() {
+    if before != proof {
         SUBJECTS.save(&mut subject)?;
     }
-    Ok(subject.value.proved.values().any(|domain| *domain == verification.domain))
+    Ok(subject.value.proved.values().any(|proof| proof.domain == verification.domain))
+}
+
+#[derive(Deserialize)]
+struct OldSubject {
+    proved: BTreeMap<String, String>,
+}
+
+/// Gives the proofs of version 1 the form of version 2. Their people are added at the next check.
+pub(crate) fn migrate(input: Migration) -> Migrated {
+    input.each(|old: OldSubject| {
+        let proofs = old.proved.into_iter().map(|(verification_id, domain)| {
+            (verification_id, Proof { domain, owner_id: String::new() })
+        });
+        Ok(Subject { proved: proofs.collect() })
+    })
 }
 
 /// Returns one of the caller's own verifications. Refuses if the caller expects another version.
@@ -206,4 +229,54 @@ pub(crate) fn status_for(me: &str, input: Status) -> Result<Items<VerificationVi
     }
     let page = VERIFICATIONS.find(input.page.last_changed(field("owner_id").eq(me)))?;
     Items::try_of(page, |verification| Ok(view(&verification)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portolan_sdk::test;
+
+    const OWNER: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+
+    fn verification(state: State) -> Stored<Verification> {
+        let value = json!({
+            "owner_id": OWNER, "subject_id": "tgt_1", "target_id": "tgt_1", "org_id": null,
+            "domain": "copperleaf.example", "method": "dns_txt", "state": state, "challenge": 1,
+            "issued_at": 1, "changed_at": 1, "checked_at": null, "lookup_id": null,
+            "reason": null, "verified_at": 1, "stale_since": null,
+        });
+        Stored::new("ver_1", serde_json::from_value(value).unwrap(), 1)
+    }
+
+    #[test]
+    fn a_proof_names_its_person_so_that_their_erasure_removes_it() {
+        let mut world = test::world();
+        let verified = verification(State::Verified);
+        assert!(world.run(|_| record_proof(&verified).map_err(Refusal::from)).unwrap());
+        let subject = world.get(SUBJECTS, "tgt_1").unwrap().value;
+        assert_eq!(subject.proved["ver_1"].owner_id, OWNER);
+        let people = SUBJECTS.declaration().people.unwrap();
+        let paths: Vec<_> = people.iter().map(|person| person.path.as_str()).collect();
+        assert_eq!(paths, ["proved{}.owner_id"]);
+        let revoked = verification(State::Revoked);
+        assert!(!world.run(|_| record_proof(&revoked).map_err(Refusal::from)).unwrap());
+        assert!(world.get(SUBJECTS, "tgt_1").unwrap().value.proved.is_empty());
+    }
+
+    #[test]
+    fn a_proof_of_an_earlier_form_gets_its_person_at_the_next_check() {
+        let migration = json!({
+            "collection": "subjects", "from": 1, "to": 2,
+            "documents": [{ "id": "tgt_1", "document": { "proved": { "ver_1": "copperleaf.example" } } }],
+        });
+        let migration: Migration = serde_json::from_value(migration).unwrap();
+        let migrated = migrate(migration).documents.remove(0).document.unwrap();
+        let old: Subject = serde_json::from_value(migrated).unwrap();
+        assert_eq!(old.proved["ver_1"].owner_id, "");
+        let mut world = test::world().document(SUBJECTS, "tgt_1", &old);
+        let verified = verification(State::Verified);
+        world.run(|_| record_proof(&verified).map_err(Refusal::from)).unwrap();
+        let subject = world.get(SUBJECTS, "tgt_1").unwrap().value;
+        assert_eq!(subject.proved["ver_1"].owner_id, OWNER);
+    }
 }

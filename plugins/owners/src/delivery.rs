@@ -1,6 +1,6 @@
 //! The preferences that the host applies to events: as the delivery rules that it keeps of each person.
 
-use crate::{own, types::*};
+use crate::{names, own, types::*};
 use people_kit::delivery::{
     CatalogChange, Mute, STATED_AT_ONCE, StateNext, Unmute, begin_stating, go_on_stating,
 };
@@ -24,7 +24,9 @@ pub(crate) fn state(owner_id: &str, preferences: &Preferences) -> Result<()> {
 /// Returns the preferences that are in force, and what is held because of them.
 pub(crate) fn in_force(owner_id: &str) -> Result<PreferencesInForce> {
     let owner = own(owner_id)?;
-    let state = delivery::get(owner_id)?;
+    let mut state = delivery::get(owner_id)?;
+    let always = &state.always_delivered;
+    state.rules.disabled.retain(|name| !names::is_always_delivered(name, always));
     Ok(PreferencesInForce {
         version: owner.revision,
         preferences: Some(owner.value.preferences),

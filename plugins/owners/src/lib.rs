@@ -6,6 +6,8 @@
 
 mod agents;
 mod delivery;
+mod departure;
+mod names;
 mod states;
 mod people;
 mod preferences;
@@ -17,7 +19,7 @@ use people_kit::delivery::{CatalogChange, Mute, StateNext, Unmute};
 use people_kit::people::{
     Contact, ContactQuery, People, PeopleQuery, Presences, Reinstatement, Suspension,
 };
-use people_kit::relations;
+use people_kit::{relations, taxonomy};
 use portolan_sdk::{
     WHILE_SUSPENDED,
     contract::identity,
@@ -41,7 +43,7 @@ struct Owners;
 /// in them.
 #[capability(
     id = "owners", title = "Owners", tags = ["identity", "profile", "preferences"],
-    invokes = [relations::HIDDEN, relations::RELATE],
+    invokes = [relations::HIDDEN, relations::RELATE, taxonomy::NARROW],
     collections = [OWNERS], state_machines = [OWNER], roles = ["agent_management", "preferences"]
 )]
 impl Owners {
@@ -115,7 +117,8 @@ impl Owners {
 
     /// Change how the person wants to be approached.
     ///
-    /// Omitted fields stay as they are, null removes, and lists are replaced as a whole. Preferences about
+    /// Omitted fields stay as they are, null removes, and lists are replaced as a whole. Types and families of
+    /// events that no capability here publishes are refused, and so are unknown categories. Preferences about
     /// events apply to the inboxes and webhooks of all the person's agents at once, also to events that are
     /// held already. Codes and security notices, approvals, and notices about the person's own data are always
     /// delivered.
@@ -131,6 +134,7 @@ impl Owners {
         let preferences = profile::preferred(&owner.value.preferences, input)?;
         let mut changed = Vec::new();
         if preferences != owner.value.preferences {
+            names::ensure_known(&owner.id, &owner.value.preferences, &preferences)?;
             changed.push("preferences");
             owner.value.preferences = preferences;
             people::state_policy(&owner.id, &owner.value)?;
@@ -171,7 +175,7 @@ impl Owners {
     ///
     /// Its data stays. The calling agent may revoke itself; if it is the person's only one, that
     /// needs `confirm`, because nobody can act for the person until another agent is claimed with
-    /// the same phone number.
+    /// the same phone number. Their listings are then paused, and open proposals for them end.
     #[action(
         access = write, destructive, emits = [REVOKED], annotations = [(WHILE_SUSPENDED, true)],
         example = json!({ "agent_id": AGENT_ID })
@@ -201,9 +205,11 @@ impl Owners {
 
     /// Hide the person's profile from other people until they return.
     ///
-    /// The public card loses its texts, and other capabilities are notified, for example to pause
-    /// listings. The sessions of the person's browsers end, and so do pending codes and approvals.
-    /// Agents stay claimed.
+    /// The public card loses its texts. The person's listings are paused, so that open proposals and
+    /// applications for them end, and so do those that the person has sent, with the credits back; those of an
+    /// organisation pass to another member. Meetings are cancelled, also confirmed ones. Connections stay, and the
+    /// other side is told that the person cannot be reached. The sessions of the person's browsers end, and so do
+    /// pending codes and approvals. Agents stay claimed.
     #[action(access = write, emits = [DEACTIVATED], example = json!({ "reason": "On holiday until May." }))]
     fn deactivate(call: &Call, input: Turn) -> Result<Owner, OwnersError> {
         let summary = "Your profile is hidden from other people.";
@@ -213,6 +219,8 @@ impl Owners {
     }
 
     /// Make the person's profile visible again.
+    ///
+    /// Listings stay paused until each is resumed, and nothing that has ended comes back.
     #[action(access = write, emits = [REACTIVATED], example = json!({}))]
     fn reactivate(call: &Call, input: Turn) -> Result<Owner, OwnersError> {
         turn(call, input, "reactivate", REACTIVATED, "Your profile is visible again.")
@@ -256,6 +264,12 @@ impl Owners {
     #[action(access = internal, callers = ["conversations", "social_relationships"], idempotent)]
     fn unmute(_call: &Call, input: Unmute) -> Result<(), Refusal> {
         Ok(delivery::unmute(&input)?)
+    }
+
+    /// Hide a person who is about to be erased, and notify other capabilities as of `deactivate`.
+    #[action(access = internal, idempotent, on = "identity.owner_left", emits = [DEACTIVATED])]
+    fn on_owner_left(call: &Call, event: Happened<OwnerId>) -> Result<(), OwnersError> {
+        departure::leave(call, &event.data.owner_id)
     }
 
     /// Note that a version of this capability was installed.

@@ -107,7 +107,8 @@ pub(crate) struct DeclineRule {
 #[input(Default)]
 pub(crate) struct SetPreferences {
     /// The people who can propose something: anyone whose listing fits, only people the person is
-    /// connected with, or no one for now.
+    /// connected with, or no one for now. For listings of an organisation it does not matter, nor do
+    /// `auto_decline_rules`, because others answer too.
     pub(crate) contact_policy: Option<ContactPolicy>,
     /// The hours in which the person is not to be disturbed: events are held until they end. Null for
     /// none.
@@ -118,7 +119,7 @@ pub(crate) struct SetPreferences {
     #[schemars(length(max = 10))]
     pub(crate) notify: Option<Vec<Notice>>,
     /// Further events that are not delivered: types, such as `saved_search.matched`, or families, such
-    /// as `listing`.
+    /// as `listing`. Those of `always_delivered` in `get_preferences` are delivered all the same.
     #[schemars(
         length(max = 50),
         inner(regex(pattern = "^[a-z0-9_]+([.][a-z0-9_]+)*$"), length(max = 128))

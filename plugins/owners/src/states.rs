@@ -26,6 +26,7 @@ pub(crate) const OWNER: Machine<State> = Machine::new(
         Transition::new("sign_out_everywhere", ANY, &[]),
         Transition::new("deactivate", &[Active], &[Deactivated]),
         Transition::new("reactivate", &[Deactivated], &[Active]),
+        Transition::internal("on_owner_left", &[Active], &[Deactivated]),
     ],
 );
 

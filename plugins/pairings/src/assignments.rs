@@ -3,7 +3,8 @@
 
 use crate::notices::{self, BOTH};
 use crate::{
-    access, documents::*, ends, propose, refusals::*, states::*, transitions, types::*, views::*,
+    access, counterparts, documents::*, ends, propose, refusals::*, states::*, transitions,
+    types::*, views::*,
 };
 use people_kit::organisations;
 use portolan_sdk::prelude::*;
@@ -39,19 +40,23 @@ fn give(call: &Call, pairing: &mut Stored<Pairing>, role: Role, owner_id: &str) 
 }
 
 /// Ends the assignments of a member who no longer acts for the organisation. Until somebody takes
-/// over, another member stands for it.
+/// over, another member stands for it; without another member, the pairing is cancelled.
 pub(crate) fn member_changed(call: &Call, event: &Happened<MemberChanged>) -> Result<()> {
     let MemberChanged { org_id, owner_id } = &event.data;
     let members = organisations::acting_members(org_id)?;
-    let (Some(first), false) = (members.first(), members.contains(owner_id)) else {
+    if members.contains(owner_id) {
         return Ok(());
-    };
+    }
     let of_side = |org: &str, owner: &str| field(org).eq(org_id).and(field(owner).eq(owner_id));
     let concerned =
         any_of([of_side("from.org_id", "from.owner_id"), of_side("to.org_id", "to.owner_id")]);
     let concerned = concerned.and(field("state").one_of(OPEN));
     let name = format!("member/{org_id}/{owner_id}");
     for mut pairing in ends::find_batch(call, concerned, &name, "on_member_changed", event)? {
+        let Some(first) = members.first() else {
+            counterparts::check(call, &pairing.id)?;
+            continue;
+        };
         for role in BOTH {
             let side = pairing.value.side(*role);
             if side.owner_id != *owner_id || side.org_id.as_ref() != Some(org_id) {

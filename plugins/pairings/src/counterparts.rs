@@ -84,7 +84,7 @@ pub(crate) fn check(call: &Call, pairing_id: &str) -> Result<()> {
         }
     }
     if gone.is_empty() {
-        transitions::set_check(call, pairing_id)?;
+        transitions::set_check(call, pairing_id, CHECK_INTERVAL)?;
         // A proposal ends with the listing of a person who cannot be reached.
         let is_connected = pairing.value.state == State::Connected;
         for (role, people) in there {
@@ -103,6 +103,28 @@ pub(crate) fn check(call: &Call, pairing_id: &str) -> Result<()> {
     transitions::enter(call, &mut pairing, "check", State::Cancelled, By::Another)?;
     let there: Vec<Role> = there.into_iter().map(|(role, _)| role).collect();
     notices::CANCELLATION.notify(call, &pairing, &there, Facts::default())
+}
+
+/// Cancels the connected pairings of a person who is about to be erased, as far as one call can notify
+/// the other sides. The others are compared with their people after the erasure.
+pub(crate) fn person_left(call: &Call, owner_id: &str) -> Result<()> {
+    let theirs = any_of(["from.owner_id", "to.owner_id"].map(|path| field(path).eq(owner_id)));
+    let connected = theirs.and(field("state").eq(State::Connected));
+    let page = PAIRINGS.find(Query::new().filter(connected).limit(MOST_OF_DEPARTED))?;
+    let mut left = MOST_TOLD;
+    for mut pairing in page.into_documents() {
+        let is_theirs = |role: &&Role| pairing.value.side(**role).owner_id == owner_id;
+        let Some(role) = BOTH.iter().find(is_theirs).copied() else { continue };
+        let others = access::people(&pairing.value, role.other())?.len();
+        if pairing.value.side(role).org_id.is_some() || others > left {
+            transitions::set_check(call, &pairing.id, CHECK_OF_DEPARTED)?;
+            continue;
+        }
+        left -= others;
+        transitions::enter(call, &mut pairing, "on_owner_left", State::Cancelled, By::Another)?;
+        notices::CANCELLATION.notify(call, &pairing, &[role.other()], Facts::default())?;
+    }
+    Ok(())
 }
 
 /// Lets the first active member stand for an organisation if the person who did so is gone.

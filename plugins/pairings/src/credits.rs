@@ -28,8 +28,11 @@ pub(crate) fn settle(pairing: &mut Pairing, by: By, now: u64) -> Result<()> {
     let costs = pairing.was_seen() && !is_free;
     let Some(ending) = ending(pairing.state, by, costs) else { return Ok(()) };
     let Some(hold_id) = pairing.hold_id.take() else { return Ok(()) };
-    credits::settle(&hold_id, &ending)?;
-    Ok(())
+    match credits::settle(&hold_id, &ending) {
+        // The member who proposed for an organisation was erased, and their credits with them.
+        Err(refusal) if refusal.code == "not_found" => Ok(()),
+        settled => Ok(settled?),
+    }
 }
 
 /// Returns what happens to the credits; `None` while the proposal waits. Credits pay for the

@@ -7,7 +7,7 @@ use crate::{
 };
 use people_kit::relations::{Tuple, relate};
 use people_kit::text::{Fault, Faults, Lines, plain};
-use people_kit::{UNTRUSTED, hex, people};
+use people_kit::{UNTRUSTED, hex, people, threads};
 use portolan_sdk::{prelude::*, secrets};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,14 +51,18 @@ pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure
     Ok(Answer::new(Disclosure { disclosure, pairing: view }).next(get(&pairing.id)))
 }
 
-/// Writes into `social_permissions` that each of the two may see the other's contact data, and
-/// publishes the newly exchanged kinds to both.
+/// Writes into `social_permissions` that each of the two may see the other's contact data, allows it in
+/// their conversation, and publishes the newly exchanged kinds to both.
 fn exchange(call: &Call, pairing: &Stored<Pairing>, news: &[Kind]) -> Result<()> {
     let (from, to) = (pairing.value.from.discloser(), pairing.value.to.discloser());
     let viewer = |one: &str, other: &str| {
         Tuple::new(format!("owner:{one}"), "contact_viewer", format!("owner:{other}"))
     };
     relate(vec![viewer(from, to), viewer(to, from)], Vec::new())?;
+    if let Some(thread_id) = &pairing.value.thread_id {
+        threads::allow_contact_data(thread_id)
+            .map_err(|error| PairingError::of_thread(error, &pairing.id))?;
+    }
     let facts = Facts { fields: news.to_vec(), ..Facts::default() };
     notices::EXCHANGE.notify(call, pairing, notices::BOTH, facts)
 }

@@ -27,13 +27,22 @@ pub(crate) const FREE_WITHDRAWAL: u64 = 7 * DAY;
 /// The interval at which an open pairing is compared with its people: of some changes there is no
 /// event.
 pub(crate) const CHECK_INTERVAL: u64 = DAY;
-/// The maximum number of pairings that one call ends or tells of; the others follow in calls of their
-/// own. A call can publish 100 events, and each side has at most 21 people who are notified.
+/// The time after which a pairing is compared with its people if one of them is about to be erased.
+pub(crate) const CHECK_OF_DEPARTED: u64 = 10 * MINUTE;
+/// The maximum number of pairings that an event ends or passes on in one call.
+pub(crate) const MOST_IN_A_BATCH: u32 = 5;
+/// The maximum number of connected pairings of such a person that are found at once.
+pub(crate) const MOST_OF_DEPARTED: u32 = 100;
+/// The maximum number of people who are notified in one call.
+pub(crate) const MOST_TOLD: usize = 80;
+/// The maximum number of pairings of which one call tells the other sides; the others follow in calls of
+/// their own. A call can publish 100 events, and each side has at most 21 people who are notified.
 pub(crate) const AT_ONCE: u32 = 2;
 
 pub(crate) const PAIRINGS: Collection<Pairing> = Collection::new("pairings")
+    .version(2)
     .people(&[
-        Person::redact("from.owner_id", &[Shared("from.disclosed"), Shared("messages[].text")]),
+        Person::redact("from.owner_id", &[Shared("from.disclosed")]),
         Person::redact("from.agent_id", &[]),
         Person::redact("from.assigned_to", &[]),
         Person::redact("from.disclosed_by", &[Personal("from.disclosed")]),
@@ -41,7 +50,6 @@ pub(crate) const PAIRINGS: Collection<Pairing> = Collection::new("pairings")
             "to.owner_id",
             &[
                 Shared("to.disclosed"),
-                Shared("messages[].text"),
                 Shared("proposed_to"),
                 Shared("changes[].before"),
                 Shared("changes[].after"),
@@ -156,7 +164,7 @@ pub(crate) struct Side {
 #[document]
 pub(crate) struct ProposalMessage {
     pub(crate) by: Role,
-    /// The person who wrote it; missing if it is the person on that side.
+    /// The person who wrote it; never missing from version 2 on, so that an erasure finds it.
     pub(crate) owner_id: Option<String>,
     pub(crate) kind: MessageKind,
     pub(crate) text: String,
@@ -279,6 +287,17 @@ impl Pairing {
             changes: Vec::new(),
             free_until: None,
         }
+    }
+
+    /// Returns a pairing of version 1 with the authors of its messages: the people on the two sides.
+    pub(crate) fn with_authors(mut self) -> Self {
+        let owner_ids = [&self.from, &self.to].map(|side| side.owner_id.clone());
+        for message in &mut self.messages {
+            let [proposer, recipient] = &owner_ids;
+            let author = if message.by == Role::Sent { proposer } else { recipient };
+            message.owner_id.get_or_insert_with(|| author.clone());
+        }
+        self
     }
 
     /// Assigns a side to a member, who stands for it from now on.

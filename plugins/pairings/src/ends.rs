@@ -3,7 +3,7 @@
 use crate::notices::{self, BOTH};
 use crate::rounds::{self, Round, Work};
 use crate::{
-    counterparts, credits::By, documents::*, propose, refusals::*, states::*, transitions,
+    access, counterparts, credits::By, documents::*, propose, refusals::*, states::*, transitions,
     types::*, views::*,
 };
 use people_kit::{listings, relations, threads};
@@ -11,6 +11,8 @@ use portolan_sdk::prelude::*;
 
 /// The reason with which an idle conversation is closed.
 const IDLE_REASON: &str = "idle";
+/// The reason of a connection with an organisation that was archived.
+const ARCHIVED: &str = "org_archived";
 /// The reason of a proposal that was not answered in time.
 const UNANSWERED: &str = "unanswered";
 /// The reason of a proposal to a listing that is not active, whatever has ended it.
@@ -54,10 +56,32 @@ pub(crate) fn close_idle(call: &Call, pairing_id: &str) -> Result<()> {
         pairing.value.due_at = Some(later);
         return transitions::save(call, &mut pairing);
     }
-    end_thread(&pairing, IDLE_REASON)?;
-    pairing.value.reason = Some(IDLE_REASON.to_owned());
-    transitions::enter(call, &mut pairing, "close_idle", State::Closed, By::Another)?;
-    notices::CLOSING.notify(call, &pairing, BOTH, Facts::because(IDLE_REASON))
+    close_because(call, &mut pairing, "close_idle", IDLE_REASON)
+}
+
+/// Closes the connections of an organisation that was archived. Its proposals end with its listings.
+pub(crate) fn org_archived(call: &Call, event: &Happened<OrgArchived>) -> Result<()> {
+    let org_id = event.data.org_id.as_str();
+    let theirs = any_of([field("from.org_id").eq(org_id), field("to.org_id").eq(org_id)]);
+    let connected = theirs.and(field("state").eq(State::Connected));
+    let name = format!("archived/{org_id}");
+    for mut pairing in find_batch(call, connected, &name, "on_org_archived", event)? {
+        close_because(call, &mut pairing, "on_org_archived", ARCHIVED)?;
+    }
+    Ok(())
+}
+
+/// Closes a connection and its conversation for a reason that both sides read.
+fn close_because(
+    call: &Call,
+    pairing: &mut Stored<Pairing>,
+    action: &str,
+    reason: &'static str,
+) -> Result<()> {
+    end_thread(pairing, reason)?;
+    pairing.value.reason = Some(reason.to_owned());
+    transitions::enter(call, pairing, action, State::Closed, By::Another)?;
+    notices::CLOSING.notify(call, pairing, BOTH, Facts::because(reason))
 }
 
 /// Returns the pairing if its due time has come and it is still in the state for which the timer
@@ -132,7 +156,7 @@ pub(crate) fn listing_left(call: &Call, event: &Happened<ListingLeft>) -> Result
             let reason = reason.unwrap_or(INACTIVE);
             pairing.value.reason = Some(reason.to_owned());
             transitions::enter(call, &mut pairing, "on_listing_left", State::Expired, By::Another)?;
-            notices::EXPIRY.notify(call, &pairing, BOTH, Facts::because(reason))?;
+            notices::END_WITH_LISTING.notify(call, &pairing, BOTH, Facts::because(reason))?;
         }
     }
     match reason {
@@ -159,8 +183,8 @@ fn cancel(
     notices::CANCELLATION.notify(call, pairing, BOTH, Facts { reason, ..Facts::default() })
 }
 
-/// Returns at most [`AT_ONCE`] of the affected pairings. If there are more, sets a timer that
-/// handles the same event again at once.
+/// Returns as many of the affected pairings as one call can handle. If there are more, sets a timer
+/// that handles the same event again at once.
 pub(crate) fn find_batch<T: Serialize>(
     call: &Call,
     concerned: Filter,
@@ -168,9 +192,21 @@ pub(crate) fn find_batch<T: Serialize>(
     action: &str,
     event: &Happened<T>,
 ) -> Result<Vec<Stored<Pairing>>> {
-    let page = PAIRINGS.find(Query::new().filter(concerned).limit(AT_ONCE))?;
-    if page.next.is_some() {
+    let page = PAIRINGS.find(Query::new().filter(concerned).limit(MOST_IN_A_BATCH))?;
+    let (found, next) = page.into_parts();
+    let (mut batch, mut told, mut is_more) = (Vec::new(), 0, next.is_some());
+    for pairing in found {
+        for role in BOTH {
+            told += access::people(&pairing.value, *role)?.len();
+        }
+        if told > MOST_TOLD && !batch.is_empty() {
+            is_more = true;
+            break;
+        }
+        batch.push(pairing);
+    }
+    if is_more {
         timers::set(name, call.now(), action, event)?;
     }
-    Ok(page.into_documents().collect())
+    Ok(batch)
 }

@@ -68,16 +68,23 @@ fn can_view(me: &str, listing: &Profile) -> Result<bool> {
 
 /// Refuses with `AgeRestricted` if the proposer is too young for the recipient's listing, and with
 /// `RecipientNotAccepting` if the recipient's contact policy, declined categories or age exclude
-/// the proposal. The latter does not say which of these it is.
+/// the proposal. The latter does not say which of these it is. A proposal to an organisation reaches
+/// several people, so the contact policy and the declined categories of one of them do not matter.
 pub(crate) fn ensure_accepts(from: &Profile, to: &Profile) -> Result<()> {
     let people = people::people([from.owner_id.as_str(), to.owner_id.as_str()])?;
     let min_age = from.min_age.max(to.min_age);
     ensure_old_enough(people.get(&from.owner_id), min_age)?;
-    let can_message =
-        relations::has_relation(format!("owner:{}", to.owner_id), "can_message", &from.owner_id)?;
-    let recipient = people.get(&to.owner_id);
-    let declines = recipient.is_none_or(|recipient| {
-        !recipient.active || recipient.declines(&to.category) || recipient.declines(&from.category)
+    let is_of_org = to.org_id.is_some();
+    let can_message = match is_of_org {
+        true => !relations::are_blocked(&from.owner_id, &to.owner_id)?,
+        false => {
+            let recipient = format!("owner:{}", to.owner_id);
+            relations::has_relation(recipient, "can_message", &from.owner_id)?
+        }
+    };
+    let declines = people.get(&to.owner_id).is_none_or(|recipient| {
+        let declines = |listing: &Profile| recipient.declines(&listing.category);
+        !recipient.active || !is_of_org && (declines(to) || declines(from))
     });
     if !can_message || declines || !is_old_enough(people.get(&to.owner_id), min_age) {
         let like = Like { category: to.category.clone(), side: to.side };
@@ -162,4 +169,50 @@ pub(crate) fn ensure_both_active(pairing_id: &str, pairing: &Pairing) -> Result<
         return Err(PairingError::ListingNotActive { step: get(pairing_id) });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portolan_sdk::test;
+
+    const PROPOSER: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+    const RECIPIENT: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X4";
+
+    fn listing(owner_id: &str, org_id: Option<&str>) -> Profile {
+        let profile = json!({
+            "listing_id": "lst_1", "owner_id": owner_id, "org_id": org_id, "category": "work.job",
+            "label": "Job", "side": "offer", "counterpart": "work.candidate",
+            "counterpart_side": "demand", "state": "active", "visibility": "public", "min_age": 0,
+            "title": "Engineer", "excerpt": "", "attributes": {}, "facts": [], "criteria": {},
+            "remote": false, "published_at": 1,
+        });
+        serde_json::from_value(profile).unwrap()
+    }
+
+    #[test]
+    fn what_one_member_prefers_does_not_keep_proposals_from_the_organisation() {
+        for (org_id, active, hidden, is_accepted) in [
+            (None, true, json!([]), false),
+            (Some("org_1"), true, json!([]), true),
+            (Some("org_1"), false, json!([]), false),
+            (Some("org_1"), true, json!([RECIPIENT]), false),
+        ] {
+            let person = |owner_id: &str, declined: Value| {
+                json!({
+                    "owner_id": owner_id, "active": active, "contact_policy": "paused",
+                    "declined_categories": declined,
+                })
+            };
+            let people = [person(PROPOSER, json!([])), person(RECIPIENT, json!(["work"]))];
+            let mut world = test::world()
+                .owner(PROPOSER)
+                .answer(people::PEOPLE, json!({ "people": people }))
+                .answer(relations::HIDDEN, json!({ "owner_ids": hidden }))
+                .answer(relations::ALLOWED, json!({ "allowed": false }));
+            let accepts = world
+                .run(|_call| ensure_accepts(&listing(PROPOSER, None), &listing(RECIPIENT, org_id)));
+            assert_eq!(accepts.is_ok(), is_accepted, "{org_id:?} {active} {hidden}");
+        }
+    }
 }

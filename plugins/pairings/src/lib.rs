@@ -30,9 +30,12 @@ mod views;
 #[cfg(test)]
 mod tests;
 
-use documents::{DAYS, OPEN_PROPOSALS, PAIRINGS, PAIRS};
+use documents::{DAYS, OPEN_PROPOSALS, PAIRINGS, PAIRS, Pairing};
 use people_kit::pairings::{Contact, ContactQuery, CooldownQuery, Cooldowns, Mutual, Opened};
-use portolan_sdk::prelude::*;
+use portolan_sdk::{
+    migration::{Migrated, Migration},
+    prelude::*,
+};
 use refusals::PairingError;
 use rounds::{Round, Work};
 use states::PAIRING;
@@ -77,6 +80,7 @@ struct Pairings;
         people_kit::relations::ALLOWED,
         people_kit::relations::HIDDEN,
         people_kit::relations::RELATE,
+        people_kit::threads::ALLOW_CONTACT_DATA,
         people_kit::threads::END,
         people_kit::threads::OPEN,
         people_kit::threads::POST,
@@ -86,6 +90,12 @@ struct Pairings;
     state_machines = [PAIRING]
 )]
 impl Pairings {
+    /// Give the messages of pairings of an earlier version their authors.
+    #[action(access = internal, idempotent)]
+    fn migrate(_call: &Call, input: Migration) -> Result<Migrated, Infallible> {
+        Ok(input.each(|stored: Pairing| Ok(stored.with_authors())))
+    }
+
     /// Propose one of the person's own listings to another one.
     ///
     /// Use this to get in touch; to find listings first, use `agent_listings` `search`.
@@ -234,9 +244,20 @@ impl Pairings {
     }
 
     /// End the assignments of a member who no longer acts for an organisation.
-    #[action(access = internal, idempotent, on = "org.member_changed", emits = [ASSIGNED])]
+    ///
+    /// If nobody acts for it any more, its pairings are cancelled.
+    #[action(
+        access = internal, idempotent, on = "org.member_changed",
+        emits = [ASSIGNED, CANCELLED, COUNTERPART_CHANGED]
+    )]
     fn on_member_changed(call: &Call, event: Happened<MemberChanged>) -> Result<(), PairingError> {
         assignments::member_changed(call, &event)
+    }
+
+    /// Close the connections of an organisation that was archived.
+    #[action(access = internal, idempotent, on = "org.archived", emits = [CLOSED])]
+    fn on_org_archived(call: &Call, event: Happened<OrgArchived>) -> Result<(), PairingError> {
+        ends::org_archived(call, &event)
     }
 
     /// End the proposals of and to a listing that is no longer active.
@@ -282,6 +303,14 @@ impl Pairings {
     fn on_person_changed(call: &Call, event: Happened<Value>) -> Result<(), PairingError> {
         let owner_id = event.subject.trim_start_matches("owners/");
         rounds::run(call, Round::new(Work::PersonChanged, owner_id))
+    }
+
+    /// Cancel the connected pairings of a person who is about to be erased.
+    ///
+    /// Their proposals end with their listings, and those of an organisation pass to another member.
+    #[action(access = internal, idempotent, on = "identity.owner_left", emits = [CANCELLED])]
+    fn on_owner_left(call: &Call, event: Happened<OwnerLeft>) -> Result<(), PairingError> {
+        counterparts::person_left(call, &event.data.owner_id)
     }
 
     /// Allow no more messages after a conversation is closed.

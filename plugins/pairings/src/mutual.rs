@@ -3,7 +3,7 @@
 use crate::access::Viewer;
 use crate::{documents::*, guards, notices, refusals::*, reply, states::*, transitions, types::*};
 use people_kit::pairings::{CooldownQuery, Cooldowns, Mutual, Opened, Origin};
-use people_kit::people::{self, ContactPolicy, Person};
+use people_kit::people::{self, Person};
 use people_kit::{listings::Profile, relations};
 use portolan_sdk::prelude::*;
 
@@ -74,9 +74,8 @@ fn ensure_reachable(from: &Profile, to: &Profile) -> Result<()> {
     let people = people::people([from.owner_id.as_str(), to.owner_id.as_str()])?;
     let min_age = from.min_age.max(to.min_age);
     let is_reachable = |listing: &Profile| {
-        let accepts =
-            |person: &Person| person.active && person.contact_policy != ContactPolicy::Paused;
-        let person = people.get(&listing.owner_id).filter(|person| accepts(person));
+        let accepts = |person: &&Person| person.shows_listing(listing.org_id.as_deref());
+        let person = people.get(&listing.owner_id).filter(accepts);
         person.is_some_and(|person| person.age_at_least.unwrap_or(0) >= min_age)
     };
     let blocked = relations::are_blocked(&from.owner_id, &to.owner_id)?;

@@ -23,9 +23,19 @@ pub(crate) const CONNECTION: Notice =
 pub(crate) const MUTUAL: Notice = Notice { is_anonymous: true, ..CONNECTION };
 pub(crate) const EXCHANGE: Notice =
     Notice::new(CONTACT_EXCHANGED, "Both sides have disclosed contact data to each other.");
-pub(crate) const ASSIGNMENT: Notice =
+const ASSIGNMENT: Notice =
     Notice::new(ASSIGNED, "Another member answers for the organisation now.").in_thread();
+/// The same for the member who answers.
+const OWN_ASSIGNMENT: Notice =
+    Notice::new(ASSIGNED, "You answer for the organisation now.").in_thread();
+const END_OF_ASSIGNMENT: Notice =
+    Notice::new(ASSIGNED, "Nobody answers for the organisation now: one of you can take over.")
+        .in_thread();
 pub(crate) const EXPIRY: Notice = Notice::new(EXPIRED, "A proposal expired without an answer.");
+pub(crate) const END_WITH_LISTING: Notice = Notice::new(
+    EXPIRED,
+    "A proposal has ended, because the listing to which it was made is not active.",
+);
 pub(crate) const CLOSING: Notice = Notice::new(CLOSED, "The pairing is closed.");
 /// The end of a pairing for a reason that is not disclosed, such as a block. The event is the same
 /// for all of these reasons.
@@ -58,6 +68,21 @@ impl Notice {
         to: &[Role],
         facts: Facts,
     ) -> Result<()> {
+        let mut people = Vec::new();
+        for role in to {
+            people.extend(access::people(&pairing.value, *role)?);
+        }
+        self.publish(call, pairing, people, facts)
+    }
+
+    /// Publishes the event to these people.
+    fn publish(
+        &self,
+        call: &Call,
+        pairing: &Stored<Pairing>,
+        people: Vec<String>,
+        facts: Facts,
+    ) -> Result<()> {
         let value = &pairing.value;
         let facts = Facts {
             from_listing_id: value.from.listing_id.clone(),
@@ -73,10 +98,8 @@ impl Notice {
             Some(thread_id) => read_thread(thread_id),
             None => get(&pairing.id),
         });
-        for role in to {
-            for owner_id in access::people(value, *role)? {
-                pairing.publish(self.event, Audience::Owner(owner_id), &data)?;
-            }
+        for owner_id in people {
+            pairing.publish(self.event, Audience::Owner(owner_id), &data)?;
         }
         Ok(())
     }
@@ -85,5 +108,11 @@ impl Notice {
 /// Notifies the members of an organisation who answers for it now.
 pub(crate) fn announce(call: &Call, pairing: &Stored<Pairing>, role: Role) -> Result<()> {
     let assigned_to = pairing.value.side(role).assigned_to.clone();
-    ASSIGNMENT.notify(call, pairing, &[role], Facts { assigned_to, ..Facts::default() })
+    let is_assigned = |member: &String| Some(member) == assigned_to.as_ref();
+    let (own, others): (Vec<_>, _) =
+        access::people(&pairing.value, role)?.into_iter().partition(is_assigned);
+    let of_others = if assigned_to.is_some() { ASSIGNMENT } else { END_OF_ASSIGNMENT };
+    let facts = || Facts { assigned_to: assigned_to.clone(), ..Facts::default() };
+    OWN_ASSIGNMENT.publish(call, pairing, own, facts())?;
+    of_others.publish(call, pairing, others, facts())
 }

@@ -117,6 +117,18 @@ impl PairingError {
         Self::Common(Refusal::common(ErrorCode::NotPermitted, message).next(get(pairing_id)))
     }
 
+    /// Makes the refusal of a question while an earlier one waits for its answer.
+    pub(crate) fn question_open(
+        pairing_id: &str,
+        state: State,
+        allowed_actions: Vec<&'static str>,
+    ) -> Self {
+        let message = "Your question waits for its answer. Ask again once the proposer has answered it, or accept or decline now.";
+        let conflict = StateConflict::new(state.name(), allowed_actions);
+        let refusal = Refusal::common(ErrorCode::InvalidTransition, message).conflict(&conflict);
+        Self::Common(refusal.next(get(pairing_id)))
+    }
+
     pub(crate) fn not_acting() -> Self {
         let message = "You do not act in the name of this organisation.";
         let mine = Next::action("social_org", "list_mine");

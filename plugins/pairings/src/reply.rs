@@ -75,11 +75,11 @@ fn target_state(
         Decision::Ask if was_last => {
             Err(PairingError::QuestionLimit { pairing_id: pairing.id.clone() })
         }
-        Decision::Ask => {
-            let asked = PAIRING.step_to(&pairing.id, state, "reply", State::Clarifying);
+        Decision::Ask if state == State::Clarifying => {
             let allowed = access::allowed(&pairing.value, Role::Received, me);
-            Ok(asked.map_err(|refusal| transitions::with_allowed(refusal, &allowed))?)
+            Err(PairingError::question_open(&pairing.id, state, allowed))
         }
+        Decision::Ask => Ok(State::Clarifying),
     }
 }
 

@@ -52,10 +52,12 @@ pub(crate) const PAIRING: Machine<State> = Machine::new(
         Transition::internal("open_mutual", WAITING, &[Connected]),
         Transition::internal("expire", WAITING, &[Expired]),
         Transition::internal("close_idle", &[Connected], &[Closed]),
+        Transition::internal("on_org_archived", &[Connected], &[Closed]),
         Transition::internal("on_listing_left", WAITING, &[Expired, Cancelled]),
         Transition::internal("on_blocked", OPEN, &[Cancelled]),
         Transition::internal("on_member_changed", OPEN, &[]),
         Transition::internal("check", OPEN, &[Cancelled]),
+        Transition::internal("on_owner_left", &[Connected], &[Cancelled]),
     ],
 )
 .read_by("pairings", "get", "pairing_id");

@@ -115,7 +115,7 @@ pub(crate) fn save(call: &Call, pairing: &mut Stored<Pairing>) -> Result<()> {
         Some(at) => {
             let action = if pairing.value.state.is_waiting() { "expire" } else { "close_idle" };
             timers::set(&timer, at, action, &input)?;
-            set_check(call, &pairing.id)?;
+            set_check(call, &pairing.id, CHECK_INTERVAL)?;
         }
         None => {
             timers::cancel(&timer)?;
@@ -125,9 +125,9 @@ pub(crate) fn save(call: &Call, pairing: &mut Stored<Pairing>) -> Result<()> {
     Ok(pairing.save()?)
 }
 
-/// Sets the timer of the next comparison of an open pairing with its people.
-pub(crate) fn set_check(call: &Call, id: &str) -> Result<()> {
-    let at = call.now() + CHECK_INTERVAL;
+/// Sets the timer of the next comparison of an open pairing with its people, after this time.
+pub(crate) fn set_check(call: &Call, id: &str, after: u64) -> Result<()> {
+    let at = call.now() + after;
     Ok(timers::set(&check_timer(id), at, "check", &PairingId::of(id))?)
 }
 

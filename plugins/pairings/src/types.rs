@@ -42,8 +42,9 @@ pub(crate) struct Facts {
     pub(crate) thread_id: Option<String>,
     /// When it expires (RFC 3339).
     pub(crate) expires_at: Option<String>,
-    /// Why a timer or a listing ended it: `unanswered`, `idle`, `listing_filled`,
-    /// `listing_withdrawn`, `listing_expired` or, for any other reason, `listing_inactive`.
+    /// Why a timer, a listing or an organisation ended it: `unanswered`, `idle`, `org_archived`,
+    /// `listing_filled`, `listing_withdrawn`, `listing_expired` or, for any other reason such as a
+    /// pause, `listing_inactive`.
     pub(crate) reason: Option<&'static str>,
     /// Whether the other side can be reached now.
     pub(crate) counterpart_reachable: Option<bool>,
@@ -215,6 +216,18 @@ pub(crate) struct Blocked {
 pub(crate) struct MemberChanged {
     pub(crate) org_id: String,
     pub(crate) owner_id: String,
+}
+
+/// The data of `identity.owner_left`.
+#[input]
+pub(crate) struct OwnerLeft {
+    pub(crate) owner_id: String,
+}
+
+/// The part of `org.archived` that is read.
+#[input(Clone)]
+pub(crate) struct OrgArchived {
+    pub(crate) org_id: String,
 }
 
 /// The part of a listing's event that is read.

@@ -27,9 +27,10 @@ pub(crate) struct Other {
 /// A message from before the two were connected.
 #[output]
 pub(crate) struct Message {
-    /// The person who wrote it.
+    /// The person who wrote it; `own_` and zeros if they were erased.
     owner_id: String,
     kind: MessageKind,
+    /// The text; empty if the person who wrote it was erased.
     text: String,
     /// Always `untrusted_user_content`: a person wrote the text.
     trust: &'static str,
@@ -99,7 +100,7 @@ pub(crate) struct View {
     /// The number of questions that the recipient may still ask.
     questions_left: usize,
     reason_code: Option<Reason>,
-    /// Why a timer or a listing ended it, as in its event.
+    /// Why a timer, a listing or an organisation ended it, as in its event.
     reason: Option<String>,
     outcome: Option<Outcome>,
     /// Whether the other side has an agent that gets what you send; missing once the pairing has

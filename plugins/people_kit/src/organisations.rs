@@ -151,14 +151,24 @@ pub fn successor<'a>(
     gone: &str,
     people: impl IntoIterator<Item = &'a str>,
 ) -> Result<Option<String>, Refusal> {
+    Ok(successors(org_id, gone, people)?.into_iter().next())
+}
+
+/// Returns all members to whom work for an organisation can pass, in the order of [`acting_members`].
+pub fn successors<'a>(
+    org_id: &str,
+    gone: &str,
+    people: impl IntoIterator<Item = &'a str>,
+) -> Result<Vec<String>, Refusal> {
     let mut members = members_visible_to(org_id, people)?;
     members.retain(|member| member != gone);
+    let mut active = BTreeSet::new();
     for chunk in members.chunks(CHUNK) {
         let known = people::people(chunk.iter().map(String::as_str))?;
-        let is_active = |member: &&String| known.get(*member).is_some_and(|person| person.active);
-        if let Some(member) = chunk.iter().find(is_active) {
-            return Ok(Some(member.clone()));
-        }
+        active.extend(
+            known.into_values().filter(|person| person.active).map(|person| person.owner_id),
+        );
     }
-    Ok(None)
+    members.retain(|member| active.contains(member));
+    Ok(members)
 }

@@ -55,6 +55,12 @@ impl Person {
         self.active && self.contact_policy != ContactPolicy::Paused
     }
 
+    /// Returns whether searches find a listing of which this person is the owner. Of one of an organisation,
+    /// others answer too, so the person's own contact policy does not matter.
+    pub fn shows_listing(&self, org_id: Option<&str>) -> bool {
+        self.active && (org_id.is_some() || self.is_findable())
+    }
+
     /// Returns whether proposals in this category are declined without asking.
     pub fn declines(&self, category: &str) -> bool {
         self.declined_categories.iter().any(|declined| is_within(category, declined))

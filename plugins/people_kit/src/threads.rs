@@ -124,6 +124,13 @@ pub struct End {
     pub reason: String,
 }
 
+/// The input of `conversations allow_contact_data`.
+#[message]
+pub struct ContactAllowed {
+    #[schemars(regex(pattern = patterns::THREAD_ID))]
+    pub thread_id: String,
+}
+
 /// Why a conversation is not found, or accepts no message.
 #[derive(Debug, Refusals)]
 pub enum ThreadError {
@@ -159,6 +166,8 @@ pub const OPEN: Invocation<Open, Opened> = Invocation::new("conversations", "ope
 pub const POST: Invocation<Post, Posted> = Invocation::new("conversations", "post");
 pub const THREAD: Invocation<ThreadQuery, Thread> = Invocation::new("conversations", "thread");
 pub const END: Invocation<End, ()> = Invocation::new("conversations", "end");
+pub const ALLOW_CONTACT_DATA: Invocation<ContactAllowed, ()> =
+    Invocation::new("conversations", "allow_contact_data");
 
 /// Opens a conversation, or returns the existing one of this pairing.
 pub fn open(input: &Open) -> Result<Opened, ThreadError> {
@@ -181,4 +190,11 @@ pub fn thread(thread_id: &str, owner_id: &str) -> Result<Thread, ThreadError> {
 pub fn end(thread_id: &str, reason: &str) -> Result<(), ThreadError> {
     let end = End { thread_id: thread_id.to_owned(), reason: reason.to_owned() };
     END.call(&end).map_err(ThreadError::Common)
+}
+
+/// Allows contact data in the messages of a conversation from now on, because both sides have disclosed
+/// it.
+pub fn allow_contact_data(thread_id: &str) -> Result<(), ThreadError> {
+    let allowed = ContactAllowed { thread_id: thread_id.to_owned() };
+    ALLOW_CONTACT_DATA.call(&allowed).map_err(ThreadError::Common)
 }

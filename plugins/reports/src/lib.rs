@@ -27,8 +27,8 @@ struct Reports;
 ///
 /// Everything that the person sees can be reported by its id: records of the map, listings,
 /// messages, conversations, pairings, applications, meetings, people and organisations. A public listing can be
-/// reported for 30 days after it was filled or withdrawn, or has expired. `reasons` lists the
-/// reasons. A person reviews each report and decides it, with reasons that the report then
+/// reported while it is paused too, and for 30 days after it was filled or withdrawn, or has expired; any
+/// other one that is no longer visible, by its pairing. `reasons` lists the reasons. A person reviews each report and decides it, with reasons that the report then
 /// contains; the event `report.updated` announces each step. The person whom a decision goes
 /// against may `appeal` for six months, and it is reviewed again. Nobody is told who made a report.
 ///

@@ -151,11 +151,12 @@ pub(crate) fn find_visible(call: &Call, subject_id: &str) -> Result<Option<Subje
                 said: stored_text(&answer, words),
                 said_by: author(call, ownership, &answer),
             })),
-            Err(refusal) if is_invisible(&refusal) => match ended_listing(call, *kind, subject_id)?
-            {
-                Some(subject) => Ok(Some(subject)),
-                None => behind_own_block(call, *kind, subject_id),
-            },
+            Err(refusal) if is_invisible(&refusal) => {
+                match formerly_public_listing(call, *kind, subject_id)? {
+                    Some(subject) => Ok(Some(subject)),
+                    None => behind_own_block(call, *kind, subject_id),
+                }
+            }
             Err(refusal) => Err(refusal),
         },
     }
@@ -182,24 +183,31 @@ fn is_invisible(refusal: &Refusal) -> bool {
 
 /// The states of a listing that has ended by its owner's decision or by its time.
 const ENDED: [&str; 3] = ["filled", "withdrawn", "expired"];
+/// The states of a listing that is hidden for now, and that others may have seen before.
+const HIDDEN_FOR_NOW: [&str; 2] = ["paused", "in_review"];
 /// The time after its end in which a listing can be reported.
 const REPORTABLE: u64 = 30 * DAY;
 
-/// Returns a listing that was public and has ended in the last 30 days, so that the end of a listing
-/// does not prevent a report. A listing of a person who is hidden from the caller is not returned.
-fn ended_listing(call: &Call, kind: Kind, subject_id: &str) -> Result<Option<Subject>, Refusal> {
+/// Returns a listing that was public and is hidden for now, or has ended in the last 30 days, so that
+/// neither a pause nor the end of a listing prevents a report. A listing of a person who is hidden from the
+/// caller is not returned.
+fn formerly_public_listing(
+    call: &Call,
+    kind: Kind,
+    subject_id: &str,
+) -> Result<Option<Subject>, Refusal> {
     if kind != Kind::Listing {
         return Ok(None);
     }
-    let has_ended = |listing: &Profile| {
+    let was_seen = |listing: &Profile| {
         let was_public = listing.visibility != Visibility::Network && listing.min_age == 0;
         let is_recent = listing.ended_at.is_some_and(|at| call.now() < at + REPORTABLE);
+        let state = listing.state.as_str();
         was_public
-            && is_recent
             && listing.published_at > 0
-            && ENDED.contains(&listing.state.as_str())
+            && (HIDDEN_FOR_NOW.contains(&state) || is_recent && ENDED.contains(&state))
     };
-    let listing = listings::profile(subject_id).or_else(none_if_invisible)?.filter(has_ended);
+    let listing = listings::profile(subject_id).or_else(none_if_invisible)?.filter(was_seen);
     let Some(listing) = listing else { return Ok(None) };
     if !relations::hidden(call.owner_id(), [listing.owner_id.as_str()])?.is_empty() {
         return Ok(None);
@@ -345,14 +353,19 @@ mod tests {
     }
 
     #[test]
-    fn a_public_listing_can_be_reported_for_a_while_after_its_end() {
+    fn a_public_listing_can_be_reported_while_it_is_paused_and_for_a_while_after_its_end() {
         for (waited, fields, hidden, is_accepted) in [
             (0, json!({}), json!([]), true),
             (0, json!({ "state": "filled" }), json!([]), true),
             (0, json!({ "state": "expired", "visibility": "unlisted" }), json!([]), true),
             (REPORTABLE - 1, json!({}), json!([]), true),
             (REPORTABLE, json!({}), json!([]), false),
-            (0, json!({ "state": "paused" }), json!([]), false),
+            (0, json!({ "state": "paused", "ended_at": null }), json!([]), true),
+            (2 * REPORTABLE, json!({ "state": "paused", "ended_at": null }), json!([]), true),
+            (0, json!({ "state": "in_review", "ended_at": null }), json!([]), true),
+            (0, json!({ "state": "paused", "published_at": 0 }), json!([]), false),
+            (0, json!({ "state": "paused", "visibility": "network" }), json!([]), false),
+            (0, json!({ "state": "draft" }), json!([]), false),
             (0, json!({ "state": "removed" }), json!([]), false),
             (0, json!({ "published_at": 0 }), json!([]), false),
             (0, json!({ "visibility": "network" }), json!([]), false),

@@ -8,7 +8,16 @@ use portolan_sdk::documents::PersonalField::Personal;
 use portolan_sdk::{documents::OpenIds, prelude::*};
 
 pub(crate) const SEARCHES: Collection<SavedSearch> = Collection::new("searches")
-    .people(&[Person::delete("owner_id").fields(&[Personal("name"), Personal("prepared")])])
+    .people(&[
+        // The conditions can name others, who do not learn that somebody searches for them.
+        Person::delete("owner_id").fields(&[
+            Personal("$id"),
+            Personal("name"),
+            Personal("prepared"),
+        ]),
+        Person::redact("prepared.conditions.owner_id", &[]),
+        Person::remove("prepared.conditions.without.owner_ids[]"),
+    ])
     .index("mine", &["owner_id", "changed_at"])
     .index("state", &["state"])
     .index("anchors", &["indexed.anchors[]"]);

@@ -97,16 +97,21 @@ pub(crate) fn set_member_role(
     owner_id: &str,
     role: Option<Role>,
 ) -> Result<()> {
-    let roles = &mut org.value.roles;
-    let before = match role {
+    if org.value.is_last_owner(owner_id) && role != Some(Role::Owner) {
+        return Err(OrgError::LastOrgOwner { org_id: org.id.clone() });
+    }
+    write_member_role(&mut org.value, owner_id, role);
+    Ok(())
+}
+
+/// Sets the role of a member, or removes the member, also the last owner.
+pub(crate) fn write_member_role(org: &mut Org, owner_id: &str, role: Option<Role>) {
+    let roles = &mut org.roles;
+    match role {
         Some(role) => roles.insert(owner_id.to_owned(), role),
         None => roles.remove(owner_id),
     };
-    if before == Some(Role::Owner) && !roles.values().any(|role| *role == Role::Owner) {
-        return Err(OrgError::LastOrgOwner { org_id: org.id.clone() });
-    }
-    org.value.sole_member = roles.keys().next().filter(|_| roles.len() == 1).cloned();
-    Ok(())
+    org.sole_member = roles.keys().next().filter(|_| roles.len() == 1).cloned();
 }
 
 /// Returns the relation that represents a role.

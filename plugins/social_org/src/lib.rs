@@ -6,6 +6,7 @@
 mod access;
 mod acting;
 mod allowed;
+mod departures;
 mod states;
 mod map;
 mod members;
@@ -218,6 +219,21 @@ impl SocialOrg {
     #[action(access = internal, callers = ["owner_verification"], idempotent)]
     fn vacant(call: &Call, input: OfOrg) -> Result<Vacancy, OrgError> {
         succession::vacancy(call, &input.org_id)
+    }
+
+    /// End the memberships of a person who is about to be erased, also as the last owner.
+    ///
+    /// Members are told that their organisation has no owner any more, and an organisation without
+    /// another member is archived.
+    #[action(access = internal, idempotent, on = "identity.owner_leaving", emits = [MEMBER_CHANGED, ARCHIVED])]
+    fn on_owner_leaving(call: &Call, event: Happened<Departure>) -> Result<(), OrgError> {
+        departures::end_memberships(call, &event.data)
+    }
+
+    /// Continue to end the memberships of a person who is about to be erased.
+    #[action(access = internal, idempotent, emits = [MEMBER_CHANGED, ARCHIVED])]
+    fn go_on_leaving(call: &Call, input: Departure) -> Result<(), OrgError> {
+        departures::end_memberships(call, &input)
     }
 
     /// Let an invitation expire that was not answered.

@@ -7,7 +7,7 @@ use crate::{
     types::*,
     view::{self, MemberView, OrgView},
 };
-use people_kit::people::{self, ContactPolicy};
+use people_kit::people::{self, ContactPolicy, Person};
 use people_kit::relations;
 use portolan_sdk::prelude::*;
 
@@ -46,7 +46,8 @@ pub(crate) fn invite(call: &Call, input: Invite) -> Result<MemberView> {
     }
     let is_in_cooldown =
         before.as_ref().is_some_and(|before| is_in_cooldown(&before.value, call.now()));
-    if is_in_cooldown || !accepts_invitations(&access.me, &owner_id)? {
+    let person = visible_person(&access.me, &owner_id)?;
+    if is_in_cooldown || !accepts_invitations(&access.me, &person)? {
         return Err(OrgError::RecipientNotAccepting { org_id });
     }
     ensure_below("invitations", access.org.value.invited.len(), MOST_INVITED)?;
@@ -78,22 +79,29 @@ pub(crate) fn invite(call: &Call, input: Invite) -> Result<MemberView> {
     let summary = "You are invited to an organisation.";
     let data = Data::new(call, stored.resource(), summary, facts).next(respond);
     access.org.publish(INVITED, Audience::Owner(owner_id), &data)?;
-    view_of(&access, &stored)
+    let mut view = view_of(&access, &stored)?;
+    view.counterpart_reachable = Some(person.has_agent);
+    Ok(view)
 }
 
-/// Returns whether the person accepts an invitation from the caller. Refuses with `owner_not_found`
-/// if the person does not exist or is not visible to the caller.
-fn accepts_invitations(me: &str, owner_id: &str) -> Result<bool> {
+/// Returns a person. Refuses with `owner_not_found` if the person does not exist or is not visible to
+/// the caller.
+fn visible_person(me: &str, owner_id: &str) -> Result<Person> {
     let person = people::person(owner_id)?.ok_or(OrgError::OwnerNotFound)?;
-    if !relations::hidden(Some(me), [owner_id])?.is_empty() {
-        return Err(OrgError::OwnerNotFound);
+    match relations::hidden(Some(me), [owner_id])?.is_empty() {
+        true => Ok(person),
+        false => Err(OrgError::OwnerNotFound),
     }
+}
+
+/// Returns whether the person accepts an invitation from the caller.
+fn accepts_invitations(me: &str, person: &Person) -> Result<bool> {
     match person.contact_policy {
         _ if !person.active => Ok(false),
         ContactPolicy::AnyoneMatching => Ok(true),
         ContactPolicy::Paused => Ok(false),
         ContactPolicy::Network => {
-            Ok(relations::has_relation(format!("owner:{owner_id}"), "connected", me)?)
+            Ok(relations::has_relation(format!("owner:{}", person.owner_id), "connected", me)?)
         }
     }
 }

@@ -2,8 +2,7 @@
 
 use crate::{
     access::{
-        Access, authorize, delete_role_relations, member_id, own_membership, save,
-        write_role_relation,
+        authorize, delete_role_relations, member_id, own_membership, save, write_role_relation,
     },
     map, names, refusal,
     refusal::{OrgError, Result, another_domain},
@@ -111,7 +110,7 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<OrgView> {
         access.org.value = org;
         if has_new_domain {
             access.org.value.verified_by.clear();
-            unlink(&mut access)?;
+            unlink(&mut access.org)?;
         }
         access.save()?;
     }
@@ -131,7 +130,7 @@ pub(crate) fn link_target(call: &Call, input: LinkTarget) -> Result<OrgView> {
     {
         return Err(another_domain(target_id).into());
     }
-    unlink(&mut access)?;
+    unlink(&mut access.org)?;
     let linked = input.target_id.clone();
     if let Some(target_id) = input.target_id {
         // The organisation that is linked to it may have been erased with its only member.
@@ -154,8 +153,8 @@ pub(crate) fn link_target(call: &Call, input: LinkTarget) -> Result<OrgView> {
     access.view(call)
 }
 
-fn unlink(access: &mut Access) -> Result<()> {
-    if let Some(target_id) = access.org.value.target_id.take() {
+fn unlink(org: &mut Stored<Org>) -> Result<()> {
+    if let Some(target_id) = org.value.target_id.take() {
         TARGETS.delete(&target_id, Expect::Any)?;
     }
     Ok(())
@@ -163,23 +162,28 @@ fn unlink(access: &mut Access) -> Result<()> {
 
 pub(crate) fn archive(call: &Call, input: OrgVersion) -> Result<OrgView> {
     let mut access = authorize(call, &input.org_id, "archive", input.expected_version)?;
-    unlink(&mut access)?;
-    count_founded(&access.org.value.founder.clone(), -1)?;
-    access.org.value.name_key.clone_from(&access.org.id);
-    let member = field("org_id").eq(&input.org_id).and(field("state").eq(MemberState::Member));
+    end(call, &mut access.org)?;
+    access.view(call)
+}
+
+/// Ends an organisation whose state is archived by now: its roles end, and its name is free.
+pub(crate) fn end(call: &Call, org: &mut Stored<Org>) -> Result<()> {
+    unlink(org)?;
+    count_founded(&org.value.founder.clone(), -1)?;
+    org.value.name_key.clone_from(&org.id);
+    let member = field("org_id").eq(&org.id).and(field("state").eq(MemberState::Member));
     let mut roles = Vec::new();
     for hit in MEMBERS.all(Query::new().filter(member)) {
         let member = hit?.document.value;
         roles.push((member.owner_id, member.role));
     }
-    delete_role_relations(&input.org_id, &roles)?;
-    succession::cancel(&access.org.id)?;
-    access.save()?;
-    let facts = Facts { org_id: Some(input.org_id.into()), ..Facts::default() };
+    delete_role_relations(&org.id, &roles)?;
+    succession::cancel(&org.id)?;
+    save(org)?;
+    let facts = Facts { org_id: Some(org.id.clone()), ..Facts::default() };
     let summary = "An organisation was archived.";
-    let data = Data::new(call, access.org.resource(), summary, facts);
-    access.org.publish(ARCHIVED, Audience::Capabilities, &data)?;
-    access.view(call)
+    let data = Data::new(call, org.resource(), summary, facts);
+    Ok(org.publish(ARCHIVED, Audience::Capabilities, &data)?)
 }
 
 pub(crate) fn set_verified(call: &Call, input: SetVerified) -> Result<()> {

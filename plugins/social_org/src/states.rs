@@ -76,6 +76,7 @@ pub(crate) const ORG: Machine<OrgState> = Machine::new(
         Transition::new("request_succession", &[Active], &[]).by("admin"),
         Transition::new("refuse_succession", &[Active], &[]).by("owner"),
         Transition::new("withdraw_succession", &[Active], &[]).by(CLAIMANT),
+        Transition::internal("on_owner_leaving", &[Active], &[Active, Archived]),
     ],
 )
 .read_by("social_org", "get", "org_id");
@@ -116,6 +117,7 @@ pub(crate) const MEMBERSHIP: Machine<MemberState> = Machine::new(
         Transition::new("remove_member", &[Invited], &[Withdrawn]).by("admin"),
         Transition::new("leave", &[Member], &[Left]).by(ONESELF),
         Transition::new("transfer_ownership", &[Member], &[]).by("owner"),
+        Transition::internal("on_owner_leaving", &[Member], &[Left]),
     ],
 )
 .read_by("social_org", "get", "org_id");

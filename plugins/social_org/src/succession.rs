@@ -214,32 +214,44 @@ pub(crate) fn go_on_telling(call: &Call, input: &Telling) -> Result<()> {
     tell_after(call, &org, input.notice, &input.after)
 }
 
-/// Publishes an event about the request to the people whose ids follow `after`: some in this call, the
+/// Publishes an event about the ownership to the people whose ids follow `after`: some in this call, the
 /// others in calls that follow.
 fn tell_after(call: &Call, org: &Stored<Org>, notice: Notice, after: &str) -> Result<()> {
-    let Some(request) = &org.value.succession else { return Ok(()) };
-    let ended = Some(request.state).filter(|state| *state != SuccessionState::Requested);
+    let request = org.value.succession.as_ref().filter(|_| notice != Notice::OwnerGone);
+    let ended = request.map(|request| request.state);
+    let ended = ended.filter(|state| *state != SuccessionState::Requested);
+    let due_at = request.filter(|_| ended.is_none()).map(|request| rfc3339(request.due_at));
     let facts = Facts {
         org_id: Some(org.id.clone()),
-        owner_id: Some(request.by.clone()),
-        due_at: Some(rfc3339(request.due_at)).filter(|_| ended.is_none()),
+        owner_id: request.map(|request| request.by.clone()),
+        due_at,
         succession: ended,
         ..Facts::default()
     };
     let (event, summary) = notice.event();
     let data = Data::new(call, org.resource(), summary, facts).next(get(&org.id));
-    let people: BTreeSet<&String> = org.value.roles.keys().chain([&request.by]).collect();
+    let claimant = request.map(|request| &request.by);
+    let people: BTreeSet<&String> = org.value.roles.keys().chain(claimant).collect();
     let mut people = people.into_iter().filter(|owner_id| owner_id.as_str() > after).peekable();
     let mut last = String::new();
     for owner_id in people.by_ref().take(TOLD_AT_ONCE) {
         org.publish(event, Audience::Owner(owner_id.clone()), &data)?;
         last.clone_from(owner_id);
     }
-    if people.peek().is_some() {
-        let input = Telling { org_id: org.id.clone(), notice, after: last };
-        timers::set(&format!("tell/{}", org.id), call.now(), "tell_members", &input)?;
+    match people.peek() {
+        Some(_) => tell_later_after(call, org, notice, last),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// Publishes an event to all members in calls that follow.
+pub(crate) fn tell_later(call: &Call, org: &Stored<Org>, notice: Notice) -> Result<()> {
+    tell_later_after(call, org, notice, String::new())
+}
+
+fn tell_later_after(call: &Call, org: &Stored<Org>, notice: Notice, after: String) -> Result<()> {
+    let input = Telling { org_id: org.id.clone(), notice, after };
+    Ok(timers::set(&format!("tell/{}", org.id), call.now(), "tell_members", &input)?)
 }
 
 impl Notice {
@@ -251,6 +263,10 @@ impl Notice {
             }
             Self::Refused => (SUCCESSION_REFUSED, "An organisation keeps its owner."),
             Self::OwnerChanged => (OWNER_CHANGED, "An organisation has another owner."),
+            Self::OwnerGone => (
+                OWNER_CHANGED,
+                "An organisation has no owner any more. An admin can request to own it.",
+            ),
         }
     }
 }

@@ -33,6 +33,18 @@ fn org(roles: &[(&str, Role)]) -> Org {
     }
 }
 
+fn member(owner_id: &str, role: Role) -> Member {
+    Member {
+        org_id: ORG_ID.into(),
+        owner_id: owner_id.into(),
+        role,
+        state: MemberState::Member,
+        since: 0,
+        invited_by: None,
+        expires_at: None,
+    }
+}
+
 /// Returns a world with an organisation of these members, in which this person calls, and in which
 /// everybody last called at this instant.
 fn world(roles: &[(&str, Role)], caller: &str, last_call_at: u64) -> World {
@@ -47,16 +59,7 @@ fn world(roles: &[(&str, Role)], caller: &str, last_call_at: u64) -> World {
         .answer(people::PEOPLE, json!({ "people": [person(ADMIN), person(OUTSIDER)] }))
         .answer(relations::RELATE, json!({}));
     for (owner_id, role) in roles {
-        let member = Member {
-            org_id: ORG_ID.into(),
-            owner_id: (*owner_id).into(),
-            role: *role,
-            state: MemberState::Member,
-            since: 0,
-            invited_by: None,
-            expires_at: None,
-        };
-        world = world.document(MEMBERS, &member_id(ORG_ID, owner_id), &member);
+        world = world.document(MEMBERS, &member_id(ORG_ID, owner_id), &member(owner_id, *role));
     }
     world
 }
@@ -142,6 +145,63 @@ fn an_owner_refuses_and_the_claimant_withdraws() {
         assert!(world.timers().is_empty());
         assert_eq!(event_types(&world).last().unwrap(), "org.succession_refused");
         assert_eq!(world.call(action, &id()).unwrap_err().code, "invalid_transition", "{action}");
+    }
+}
+
+fn leaving() -> Value {
+    json!({
+        "id": "evt_1", "event_type": "identity.owner_leaving", "subject": OWNER,
+        "data": { "owner_id": OWNER },
+    })
+}
+
+#[test]
+fn an_organisation_outlives_the_erasure_of_its_last_owner() {
+    let mut world = world(TEAM, ADMIN, GONE).system();
+    world.call("on_owner_leaving", &leaving()).unwrap();
+    assert_eq!(stored(&world).roles.keys().collect::<Vec<_>>(), [ADMIN, RECRUITER]);
+    let member = world.get(MEMBERS, &member_id(ORG_ID, OWNER)).unwrap().value;
+    assert_eq!(member.state, MemberState::Left);
+    assert_eq!(event_types(&world), ["org.member_changed"]);
+    world.call("on_owner_leaving", &leaving()).unwrap();
+    let timer = world.timers().remove(0);
+    world.call(&timer.action, &timer.input).unwrap();
+    let told: Vec<_> = world.events().into_iter().skip(1).collect();
+    assert_eq!(told.len(), 2, "the admin and the recruiter");
+    for (event, member) in told.iter().zip([ADMIN, RECRUITER]) {
+        assert!(matches!(&event.to, Audience::Owner(to) if to == member));
+        assert_eq!(event.event_type, "org.owner_changed");
+        assert!(!event.data.to_string().contains(OWNER), "{}", event.data);
+    }
+    let mut world = world.owner(ADMIN);
+    world.call("request_succession", &id()).unwrap();
+}
+
+#[test]
+fn an_organisation_without_another_member_is_archived_before_an_erasure() {
+    let alone: &[(&str, Role)] = &[(OWNER, Role::Owner)];
+    let founder = Founder { founded: 1 };
+    let mut world = world(alone, OWNER, GONE).document(FOUNDERS, OWNER, &founder).system();
+    world.call("on_owner_leaving", &leaving()).unwrap();
+    assert_eq!(stored(&world).state, OrgState::Archived);
+    assert_eq!(event_types(&world), ["org.archived", "org.member_changed"]);
+}
+
+#[test]
+fn an_invitation_says_whether_somebody_gets_it() {
+    for has_agent in [true, false] {
+        let person = json!({ "owner_id": OUTSIDER, "active": true, "has_agent": has_agent, "contact_policy": "anyone_matching" });
+        let mut world = test::world()
+            .of::<SocialOrg>()
+            .at(NOW)
+            .owner(ADMIN)
+            .document(ORGS, ORG_ID, &org(TEAM))
+            .document(MEMBERS, &member_id(ORG_ID, ADMIN), &member(ADMIN, Role::Admin))
+            .answer(people::PEOPLE, json!({ "people": [person] }))
+            .answer(relations::HIDDEN, json!({ "owner_ids": [] }));
+        let invite = json!({ "org_id": ORG_ID, "owner_id": OUTSIDER });
+        let invited = world.call("invite_member", &invite).unwrap();
+        assert_eq!(invited["counterpart_reachable"], has_agent);
     }
 }
 

@@ -376,12 +376,21 @@ pub(crate) struct SuccessionDue {
     pub(crate) org_id: String,
 }
 
-/// What members are told about a request to own the organisation.
+/// A person who is about to be erased: the data of `identity.owner_leaving`.
+#[input]
+pub(crate) struct Departure {
+    /// The person.
+    pub(crate) owner_id: Text<1, 40>,
+}
+
+/// What members are told about the ownership of the organisation.
 #[choice]
 pub(crate) enum Notice {
     Requested,
     Refused,
     OwnerChanged,
+    /// No owner is left.
+    OwnerGone,
 }
 
 /// The input of `tell_members`.

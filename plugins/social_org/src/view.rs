@@ -103,6 +103,9 @@ pub(crate) struct MemberView {
     /// Until when the invitation is open (RFC 3339).
     expires_at: Option<String>,
     version: u64,
+    /// Whether the person has an agent that gets the invitation; only in the answer of
+    /// `invite_member`. If false, it waits until they have one, and ends after 14 days.
+    pub(crate) counterpart_reachable: Option<bool>,
     /// The actions that the caller may take on this membership.
     allowed_actions: Vec<&'static str>,
     /// Always `untrusted_user_content`: the name was written by the person.
@@ -126,6 +129,7 @@ pub(crate) fn member(
         since: rfc3339(value.since),
         expires_at: value.expires_at.map(rfc3339),
         version: member.revision,
+        counterpart_reachable: None,
         allowed_actions,
         trust: UNTRUSTED,
     })

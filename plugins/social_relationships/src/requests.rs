@@ -36,7 +36,7 @@ pub(crate) fn request(
     if let Some(block) = RELATIONSHIPS.get(&id(Kind::Block, me, other))? {
         return Err(already_exists(&block, me));
     }
-    let to = wanted_state(me, other, kind)?;
+    let (to, has_agent) = wanted_state(me, other, kind)?;
     let ended = before.as_ref().filter(|before| before.value.ended_by.as_deref() != Some(me));
     if ended.is_some_and(|ended| ended.value.since + COOLDOWN > now) {
         return Err(RelationshipError::RecipientNotAccepting);
@@ -64,7 +64,7 @@ pub(crate) fn request(
         };
         notify(call, REQUESTED, &stored, other, summary)?;
     }
-    Ok(view(&stored, me))
+    Ok(Relationship { counterpart_reachable: Some(has_agent), ..view(&stored, me) })
 }
 
 /// Answers a request, or ends an active follow by the followed person.
@@ -163,9 +163,9 @@ pub(crate) fn connection_tuples(one: &str, other: &str) -> [Tuple; 2] {
     })
 }
 
-/// Returns the state of a new request, by the contact policy of the other person. If they have
-/// blocked the caller, the refusal is that of a person who does not exist.
-fn wanted_state(me: &str, other: &str, kind: Request) -> Result<State> {
+/// Returns the state of a new request, by the contact policy of the other person, and whether they
+/// have an agent. If they have blocked the caller, the refusal is that of a person who does not exist.
+fn wanted_state(me: &str, other: &str, kind: Request) -> Result<(State, bool)> {
     let person = people::person(other)?.ok_or(RelationshipError::OwnerNotFound)?;
     let blocked_by = id(Kind::Block, other, me);
     if RELATIONSHIPS.get(&blocked_by)?.is_some() {
@@ -174,7 +174,8 @@ fn wanted_state(me: &str, other: &str, kind: Request) -> Result<State> {
     let connection = RELATIONSHIPS.get(&id(Kind::Connect, me, other))?;
     let connected = connection.is_some_and(|connection| connection.value.state == State::Active);
     let policy = person.active.then_some(person.contact_policy);
-    decide(policy, kind, connected).ok_or(RelationshipError::RecipientNotAccepting)
+    let state = decide(policy, kind, connected);
+    Ok((state.ok_or(RelationshipError::RecipientNotAccepting)?, person.has_agent))
 }
 
 /// Returns the state of a new request; `None` if the person does not accept the request, or is
@@ -228,6 +229,27 @@ mod tests {
     use ContactPolicy::{AnyoneMatching, Network, Paused};
     use Request::{Connect, Follow};
     use State::{Active, Requested};
+
+    #[test]
+    fn a_request_says_whether_somebody_gets_it() {
+        const ME: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X1";
+        const OTHER: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X2";
+        for (action, has_agent) in
+            [("connect", true), ("connect", false), ("follow", true), ("follow", false)]
+        {
+            let person = json!({
+                "owner_id": OTHER, "active": true, "has_agent": has_agent,
+                "contact_policy": "anyone_matching",
+            });
+            let mut world = portolan_sdk::test::world()
+                .of::<crate::SocialRelationships>()
+                .at(1_800_000_000_000_u64)
+                .owner(ME)
+                .answer(people::PEOPLE, json!({ "people": [person] }));
+            let asked = world.call(action, &json!({ "owner_id": OTHER })).unwrap();
+            assert_eq!(asked["counterpart_reachable"], has_agent, "{action}");
+        }
+    }
 
     #[test]
     fn the_contact_policy_decides_about_a_request() {

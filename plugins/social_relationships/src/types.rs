@@ -220,6 +220,9 @@ pub(crate) struct Relationship {
     /// When this state began (RFC 3339).
     pub(crate) since: String,
     pub(crate) allowed_actions: Vec<&'static str>,
+    /// Whether the other person has an agent that gets the request; only in the answers of `connect`
+    /// and `follow`. If false, it waits until they have one.
+    pub(crate) counterpart_reachable: Option<bool>,
     /// The name that the other person has given themselves; only in lists.
     pub(crate) display_name: Option<String>,
     /// `untrusted_user_content`: the name was written by the other person.

@@ -20,6 +20,7 @@ pub(crate) fn view(stored: &Stored<Record>, me: &str) -> Relationship {
         version: stored.revision,
         since: rfc3339(record.since),
         allowed_actions: allowed(record.kind, role, record.state),
+        counterpart_reachable: None,
         display_name: None,
         trust: None,
     })

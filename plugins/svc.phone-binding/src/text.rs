@@ -1,6 +1,7 @@
 //! The text of a message: at most two parts of what a phone network carries, whatever an agent is called.
 
 use crate::types::Purpose;
+use people_kit::contact::has_contact_data;
 use unicode_normalization::UnicodeNormalization as _;
 
 /// The alphabet of GSM 03.38, of which a message has 160 letters, or 153 in each of several parts. A
@@ -11,6 +12,8 @@ const GSM_EXTENSION: &str = "\u{c}^{}\\[~]|€";
 const MOST_SEGMENTS: usize = 2;
 /// The longest name that a message quotes.
 const NAME_LETTERS: usize = 30;
+/// The most digits in a name that a message quotes: fewer than a code or a number to call has.
+const MOST_DIGITS: usize = 4;
 
 /// Returns the text of a message. At least one of `code` and `link` is given.
 pub(crate) fn compose(
@@ -73,7 +76,7 @@ fn septets(letter: char) -> Option<usize> {
 }
 
 /// Shortens a name that somebody else chose, writes it in the letters of a short message, and removes what
-/// a phone would show as a link. Returns `None` if what is left could deceive the person, or is not the
+/// a phone would show as a link. A name with a number to call, or one that could be a code, is not quoted. Returns `None` if what is left could deceive the person, or is not the
 /// name any more.
 pub(crate) fn display_name(name: &str) -> Option<String> {
     let plain = |letter: &char| letter.is_alphanumeric() || [' ', '-', '_'].contains(letter);
@@ -88,8 +91,11 @@ pub(crate) fn display_name(name: &str) -> Option<String> {
         }
     }
     let written = written.trim();
-    let is_honest = portolan_names::check(name).is_ok() && portolan_names::check(written).is_ok();
-    is_honest.then(|| written.to_owned())
+    let is_honest = |text: &str| {
+        let digits = text.chars().filter(|letter| letter.is_numeric()).count();
+        portolan_names::check(text).is_ok() && !has_contact_data(text) && digits <= MOST_DIGITS
+    };
+    (is_honest(name) && is_honest(written)).then(|| written.to_owned())
 }
 
 #[cfg(test)]
@@ -114,6 +120,12 @@ mod tests {
             ("\u{3164}", None),
             ("\u{202e}ruobraH", None),
             ("://", None),
+            ("Call 0900 123456 at once", None),
+            ("zero nine zero zero one two three four five six", None),
+            ("code 294287", None),
+            ("write to me at example dot com", None),
+            ("Claude 4 (2026)", None),
+            ("Assistant 2026", Some("Assistant 2026")),
             ("", None),
         ] {
             assert_eq!(display_name(name).as_deref(), quoted, "{name}");

@@ -73,27 +73,8 @@ pub(crate) fn cancel_impossible(meeting: &mut Meeting) {
     meeting.sequence += 1;
 }
 
-/// Cancels the open meetings of two people with each other, or all open meetings of one person: at
-/// most [`AT_ONCE`] of them, and a timer continues with the others.
-pub(crate) fn cancel_meetings(call: &Call, people: &CannotMeet) -> Result<()> {
-    let mut filter = field("state").one_of(OPEN);
-    for owner_id in &people.owner_ids {
-        filter = filter.and(field("participants[].owner_id").eq(owner_id));
-    }
-    let page = MEETINGS.find(Query::new().filter(filter).limit(AT_ONCE))?;
-    let (meetings, next) = page.into_parts();
-    for meeting in meetings {
-        part(call, meeting)?;
-    }
-    if next.is_some() {
-        let timer = format!("part/{}", people.owner_ids.join("/"));
-        timers::set(&timer, call.now(), "part", people)?;
-    }
-    Ok(())
-}
-
 /// Cancels an open meeting whose participants can no longer all meet, and tells nobody why.
-fn part(call: &Call, mut meeting: Stored<Meeting>) -> Result<()> {
+pub(crate) fn part(call: &Call, mut meeting: Stored<Meeting>) -> Result<()> {
     MEETING.step(&meeting.id, meeting.value.state, "part")?;
     release(&meeting)?;
     cancel_impossible(&mut meeting.value);
@@ -101,8 +82,9 @@ fn part(call: &Call, mut meeting: Stored<Meeting>) -> Result<()> {
     meetings::close(call, &mut meeting, &notices::IMPOSSIBLE, facts)
 }
 
-/// Cancels the open meetings of a conversation in which somebody takes part who no longer exists: at
-/// most [`AT_ONCE`] of them, and a timer continues with the others.
+/// Cancels the open meetings of a conversation in which somebody takes part who no longer exists, or who
+/// is hidden because they are about to be erased: at most [`AT_ONCE`] of them, and a timer continues with
+/// the others.
 pub(crate) fn cancel_without_person(call: &Call, event: &Happened<Ended>) -> Result<()> {
     let Some(thread_id) = &event.data.thread_id else { return Ok(()) };
     let filter = field("thread_id").eq(thread_id).and(field("state").one_of(OPEN));
@@ -110,7 +92,8 @@ pub(crate) fn cancel_without_person(call: &Call, event: &Happened<Ended>) -> Res
     let mut left = AT_ONCE;
     for meeting in page.into_documents() {
         let people = people::people(meeting.value.owner_ids())?;
-        if meeting.value.owner_ids().all(|owner_id| people.contains_key(owner_id)) {
+        let is_there = |owner_id| people.get(owner_id).is_some_and(|person| person.active);
+        if meeting.value.owner_ids().all(is_there) {
             continue;
         }
         if left == 0 {

@@ -16,6 +16,9 @@ mod times;
 mod types;
 mod views;
 
+#[cfg(test)]
+mod tests;
+
 use documents::{MEETINGS, PAIRS, THREADS};
 use people_kit::{people, relations};
 use portolan_sdk::prelude::*;
@@ -42,6 +45,9 @@ struct ThreadMeetings;
 ///
 /// An organisation takes part with one person: whichever of its owners, admins and recruiters in the
 /// conversation proposes or answers. The others of them see the meeting too, and can answer instead.
+/// If that person leaves the organisation, another member attends whose calendar is free, with
+/// `participation_status` `needs-action`, and all are told (`meeting.participant_changed`); if nobody is
+/// free, the meeting is cancelled.
 ///
 /// If participants can no longer meet, for whatever reason, they are not told why: the meeting is
 /// `cancelled` with the reason `not_possible`. A person who leaves the conversation stays in its
@@ -242,32 +248,48 @@ impl ThreadMeetings {
         let Blocked { blocker_id, blocked_id } = event.data;
         // The event may be delivered after the block has ended.
         if relations::are_blocked(&blocker_id, &blocked_id)? {
-            ends::cancel_meetings(call, &CannotMeet { owner_ids: vec![blocker_id, blocked_id] })?;
+            members::cannot_meet(call, &CannotMeet { owner_ids: vec![blocker_id, blocked_id] })?;
         }
         Ok(())
     }
 
     /// Cancel the meetings of a person who is deactivated.
-    #[action(access = internal, idempotent, on = "owner.deactivated", emits = [CANCELLED])]
+    ///
+    /// Those in which they represent an organisation pass to another member, if there is one.
+    #[action(
+        access = internal, idempotent, on = "owner.deactivated",
+        emits = [CANCELLED, PARTICIPANT_CHANGED]
+    )]
     fn on_owner_deactivated(call: &Call, event: Happened<Left>) -> Result<(), MeetingError> {
         let owner_id = event.subject.trim_start_matches("owners/").to_owned();
         // The event may be delivered after the person has returned.
         if people::person(&owner_id)?.is_none_or(|person| !person.active) {
-            ends::cancel_meetings(call, &CannotMeet { owner_ids: vec![owner_id] })?;
+            members::cannot_meet(call, &CannotMeet { owner_ids: vec![owner_id] })?;
         }
         Ok(())
     }
 
     /// Let another member attend the meetings of one who no longer acts for an organisation.
-    #[action(access = internal, idempotent, on = "org.member_changed")]
+    ///
+    /// A meeting is cancelled if no other member can attend at the agreed time.
+    #[action(
+        access = internal, idempotent, on = "org.member_changed",
+        emits = [CANCELLED, PARTICIPANT_CHANGED]
+    )]
     fn on_member_changed(call: &Call, event: Happened<MemberChanged>) -> Result<(), MeetingError> {
         members::changed(call, &event.data)
     }
 
     /// Continue to let other members attend.
-    #[action(access = internal, idempotent)]
+    #[action(access = internal, idempotent, emits = [CANCELLED, PARTICIPANT_CHANGED])]
     fn pass_on(call: &Call, input: MemberChanged) -> Result<(), MeetingError> {
         members::changed(call, &input)
+    }
+
+    /// Cancel the meetings of an organisation that was archived.
+    #[action(access = internal, idempotent, on = "org.archived", emits = [CANCELLED])]
+    fn on_org_archived(call: &Call, event: Happened<OrgArchived>) -> Result<(), MeetingError> {
+        members::archived(call, &event)
     }
 
     /// Cancel the meetings of a conversation with a person who no longer exists.
@@ -280,9 +302,9 @@ impl ThreadMeetings {
     }
 
     /// Continue to cancel meetings.
-    #[action(access = internal, idempotent, emits = [CANCELLED])]
+    #[action(access = internal, idempotent, emits = [CANCELLED, PARTICIPANT_CHANGED])]
     fn part(call: &Call, input: CannotMeet) -> Result<(), MeetingError> {
-        ends::cancel_meetings(call, &input)
+        members::cannot_meet(call, &input)
     }
 }
 

@@ -4,6 +4,7 @@
 
 use crate::{access, documents::*, refusals::*, types::*, views::*};
 use portolan_sdk::prelude::*;
+use std::collections::BTreeSet;
 
 /// An event of a meeting, with its summary, the person whom it names, and its next step.
 pub(crate) struct Notice {
@@ -41,6 +42,17 @@ pub(crate) const AGREEMENT: Notice =
     Notice { next: ics, ..Notice::new(By::CallerToAll, CONFIRMED, "A meeting is settled.") };
 pub(crate) const UPCOMING: Notice =
     Notice::new(By::System, REMINDER, "A meeting is about to begin.");
+const ATTENDANCE: Notice = Notice::new(
+    By::System,
+    PARTICIPANT_CHANGED,
+    "Another member of an organisation attends a meeting now.",
+);
+/// The same for the member who attends.
+const OWN_ATTENDANCE: Notice = Notice::new(
+    By::System,
+    PARTICIPANT_CHANGED,
+    "You attend a meeting in place of another member. If you cannot, move or cancel it.",
+);
 pub(crate) const UNANSWERED: Notice =
     Notice::new(By::System, EXPIRED, "The participants did not agree on a meeting in time.");
 /// The end of a meeting. Reports are not included: a participant may say something about another
@@ -59,6 +71,20 @@ impl Notice {
         meeting: &Stored<Meeting>,
         facts: Facts,
     ) -> Result<()> {
+        let excluded = call.owner_id().filter(|_| self.by == By::Caller);
+        let mut people = access::people(&meeting.value)?;
+        people.retain(|owner_id| Some(owner_id.as_str()) != excluded);
+        self.publish(call, meeting, people, facts)
+    }
+
+    /// Publishes the event to these people.
+    fn publish(
+        &self,
+        call: &Call,
+        meeting: &Stored<Meeting>,
+        people: BTreeSet<String>,
+        facts: Facts,
+    ) -> Result<()> {
         let facts = Facts {
             meeting_id: meeting.id.clone(),
             thread_id: meeting.value.thread_id.clone(),
@@ -70,14 +96,25 @@ impl Notice {
             false => Data::new(call, meeting.resource(), self.summary, facts),
         };
         let data = data.next((self.next)(&meeting.id));
-        let excluded = call.owner_id().filter(|_| self.by == By::Caller);
-        let mut people = access::people(&meeting.value)?;
-        people.retain(|owner_id| Some(owner_id.as_str()) != excluded);
         for owner_id in people {
             meeting.publish(self.event, Audience::Owner(owner_id), &data)?;
         }
         Ok(())
     }
+}
+
+/// Notifies everybody that another member of an organisation attends.
+pub(crate) fn announce_attendance(
+    call: &Call,
+    meeting: &Stored<Meeting>,
+    attends: &str,
+) -> Result<()> {
+    let facts =
+        || Facts { attends: Some(attends.to_owned()), ..Facts::agreed(&meeting.value, None) };
+    let (own, others): (BTreeSet<_>, BTreeSet<_>) =
+        access::people(&meeting.value)?.into_iter().partition(|owner_id| owner_id == attends);
+    OWN_ATTENDANCE.publish(call, meeting, own, facts())?;
+    ATTENDANCE.publish(call, meeting, others, facts())
 }
 
 impl Facts {

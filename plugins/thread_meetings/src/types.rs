@@ -45,6 +45,8 @@ pub(crate) const RESCHEDULED: MeetingEvent = Event::new("meeting.rescheduled");
 pub(crate) const CONFIRMED: MeetingEvent = Event::new("meeting.confirmed");
 pub(crate) const REMINDER: MeetingEvent = Event::new("meeting.reminder");
 pub(crate) const DECLINED: MeetingEvent = Event::new("meeting.declined");
+/// Another member of an organisation attends.
+pub(crate) const PARTICIPANT_CHANGED: MeetingEvent = Event::new("meeting.participant_changed");
 pub(crate) const CANCELLED: MeetingEvent = Event::new("meeting.cancelled");
 pub(crate) const EXPIRED: MeetingEvent = Event::new("meeting.expired");
 pub(crate) const COMPLETED: MeetingEvent = Event::new("meeting.completed");
@@ -71,6 +73,8 @@ pub(crate) struct Facts {
     pub(crate) reason: Option<Reason>,
     /// Whether a cancellation was late.
     pub(crate) late: Option<bool>,
+    /// The member who attends for an organisation now, only in `meeting.participant_changed`.
+    pub(crate) attends: Option<String>,
 }
 
 #[input]
@@ -211,6 +215,12 @@ pub(crate) struct Blocked {
 pub(crate) struct MemberChanged {
     pub(crate) org_id: String,
     pub(crate) owner_id: String,
+}
+
+/// The part of `org.archived` that is read.
+#[input]
+pub(crate) struct OrgArchived {
+    pub(crate) org_id: String,
 }
 
 /// The part of `owner.deactivated` that is read: nothing, because its subject is the person.

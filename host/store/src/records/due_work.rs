@@ -46,6 +46,28 @@ impl Store {
         Ok(due.map(|due| Timestamp::from_millis(unsigned(due))))
     }
 
+    /// Returns the number of the newest event, 0 before the first.
+    pub async fn last_event(&self) -> Result<i64, DbError> {
+        let sql = "SELECT MAX(seq) FROM events";
+        let last: Option<i64> =
+            read!(self.inner.backend, |pool| sqlx::query_scalar(sql).fetch_one(pool).await?);
+        Ok(last.unwrap_or(0))
+    }
+
+    /// Returns whether a delivery of an event up to this one has not failed or ended yet.
+    pub async fn has_new_deliveries(&self, last_event: i64) -> Result<bool, DbError> {
+        let alive = self.inner.backend.live_condition();
+        let sql = format!(
+            "SELECT COUNT(*) FROM (SELECT 1 AS one FROM deliveries
+             WHERE {alive} AND attempts = 0 AND event_seq <= $1 LIMIT 1) AS found"
+        );
+        let found: i64 = read!(self.inner.backend, |pool| sqlx::query_scalar(AssertSqlSafe(sql))
+            .bind(last_event)
+            .fetch_one(pool)
+            .await?);
+        Ok(found > 0)
+    }
+
     /// Returns the capabilities that have due work, ordered by id. The query skips from one capability to the
     /// next in an index, so its cost does not depend on the amount of work.
     pub async fn due_capabilities(&self, now: Timestamp) -> Result<BTreeSet<String>, DbError> {

@@ -131,3 +131,32 @@ fn a_withdrawal_refunds_the_credits() {
     assert_eq!(events(&applicant)[1], event("withdrawn", BEN));
     assert!(applicant.timers().is_empty());
 }
+
+#[test]
+fn a_refused_decision_names_those_that_are_possible() {
+    let mut applicant = world(&[BEN]);
+    let sent = apply(&mut applicant).unwrap();
+    let mut recipient = applicant.owner(BEN);
+    decide(&mut recipient, &sent, "shortlist").unwrap();
+    let refusal = decide(&mut recipient, &sent, "shortlist").unwrap_err();
+    assert_eq!(refusal.code, "invalid_transition");
+    let conflict = refusal.conflict.unwrap();
+    assert_eq!(conflict["allowed_actions"], json!(["decide"]));
+    assert_eq!(conflict["decisions"], json!(["invite", "offer", "reject"]));
+}
+
+#[test]
+fn an_offer_is_taken_back_until_it_is_answered() {
+    let mut applicant = world(&[BEN]);
+    let sent = apply(&mut applicant).unwrap();
+    let mut recipient = applicant.owner(BEN);
+    let offered = decide(&mut recipient, &sent, "offer").unwrap();
+    assert_eq!(offered["allowed_actions"], json!(["decide", "exchange_contact"]));
+    assert_eq!(decide(&mut recipient, &sent, "reject").unwrap()["state"], "rejected");
+    assert_eq!(settled(&recipient), ["release"], "the offer has refunded the credits");
+    let mut applicant = recipient.owner(ADA);
+    let summary = applicant.events().pop().unwrap().data["summary"].clone();
+    assert_eq!(summary, "The offer was taken back.");
+    let accept = of(&sent, json!({ "answer": "accept" }));
+    assert_eq!(applicant.call("answer", &accept).unwrap_err().code, "invalid_transition");
+}

@@ -5,6 +5,8 @@ mod sending;
 mod talking;
 mod waiting;
 
+use sending::job;
+
 use crate::{Applications, credits, documents::*, types::*};
 use people_kit::organisations::{ACTING_FOR, ACTING_MEMBERS, SPEAKERS, SPEAKS_FOR};
 use people_kit::{listings, pairings, people, relations, threads};

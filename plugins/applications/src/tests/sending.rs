@@ -130,7 +130,7 @@ fn questions_are_answered() {
     assert_eq!(sent["answers"], answer);
 }
 
-fn job(fields: Value) -> Value {
+pub(super) fn job(fields: Value) -> Value {
     let mut listing = json!({
         "listing_id": JOB, "owner_id": BEN, "category": "work.job.software", "label": "Job",
         "side": "offer", "counterpart": "work.candidate", "counterpart_side": "demand",

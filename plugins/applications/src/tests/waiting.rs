@@ -136,3 +136,90 @@ fn an_ended_listing_ends_its_applications_one_by_one() {
     applicant.call("on_listing_left", &left).unwrap();
     assert_eq!(ended(&applicant), 2);
 }
+
+/// Returns the event of a listing that has left the state `active`.
+fn left(listing_id: &str) -> Value {
+    json!({
+        "event_type": "listing.paused", "subject": "listings/1", "data": { "listing_id": listing_id },
+    })
+}
+
+#[test]
+fn both_sides_learn_that_the_listing_has_ended_and_how() {
+    for (state, reason) in [
+        ("filled", "listing_filled"),
+        ("withdrawn", "listing_withdrawn"),
+        ("expired", "listing_expired"),
+        ("paused", "listing_inactive"),
+        ("removed", "listing_inactive"),
+    ] {
+        let mut applicant = world(&[]).answer(listings::PROFILES, job(json!({})));
+        let input = json!({ "listing_id": JOB, "profile": { "headline": "Engineer" } });
+        let sent = applicant.call("apply", &input).unwrap();
+        let ended = world(&[]).answer(listings::PROFILES, job(json!({ "state": state })));
+        let mut applicant = carry(&applicant, ended);
+        applicant.call("on_listing_left", &left(JOB)).unwrap();
+        let read = applicant.call("get", &of(&sent, json!({}))).unwrap();
+        assert_eq!((&read["state"], &read["end_reason"]), (&json!("expired"), &json!(reason)));
+        assert_eq!(events(&applicant), [event("expired", ADA), event("expired", BEN)]);
+        let data = &applicant.events()[0].data;
+        assert_eq!(data["reason"], reason);
+        assert!(!data["summary"].as_str().unwrap().contains("without a decision"), "{data}");
+    }
+}
+
+#[test]
+fn both_sides_learn_that_the_applicants_listing_is_no_longer_shown() {
+    let own = json!({ "owner_id": ADA, "category": "work.candidate", "side": "demand" });
+    let mut applicant = world(&[BEN]).answer(listings::PROFILES, job(own.clone()));
+    let input = json!({ "role_id": ROLE, "profile_listing_id": JOB });
+    let sent = applicant.call("apply", &input).unwrap();
+    assert_eq!(sent["applicant"]["listing_ended"], false);
+    let mut paused = own;
+    paused["state"] = json!("paused");
+    let paused = world(&[BEN]).answer(listings::PROFILES, job(paused));
+    let mut applicant = carry(&applicant, paused);
+    applicant.call("on_listing_left", &left(JOB)).unwrap();
+    assert_eq!(events(&applicant), [event("profile_ended", ADA), event("profile_ended", BEN)]);
+    let read = applicant.owner(BEN).call("get", &of(&sent, json!({}))).unwrap();
+    assert_eq!(
+        (&read["state"], &read["applicant"]["listing"]),
+        (&json!("submitted"), &Value::Null)
+    );
+    assert_eq!(read["applicant"]["listing_ended"], true);
+}
+
+#[test]
+fn a_deactivated_persons_applications_end() {
+    let gone = json!({
+        "event_type": "owner.deactivated", "subject": format!("owners/{ADA}"), "data": {},
+    });
+    let mut applicant = world(&[BEN]);
+    let sent = apply(&mut applicant).unwrap();
+    applicant.call("on_owner_deactivated", &gone).unwrap();
+    assert_eq!(applicant.call("get", &of(&sent, json!({}))).unwrap()["state"], "submitted", "back");
+    let mut erased = carry(&applicant, world_of_people(&[BEN], &[], &thread("open", NOW), &[BEN]));
+    erased.call("on_owner_deactivated", &gone).unwrap();
+    let state = erased.documents(APPLICATIONS)[0].value.state;
+    assert_eq!((state, settled(&erased)), (State::Cancelled, vec!["release".to_owned()]));
+    assert_eq!(events(&erased), [event("cancelled", ADA), event("cancelled", BEN)]);
+}
+
+#[test]
+fn whoever_talks_with_a_deactivated_person_is_told_soon_if_they_were_erased() {
+    let gone = json!({
+        "event_type": "owner.deactivated", "subject": format!("owners/{BEN}"), "data": {},
+    });
+    let mut applicant = world(&[]).answer(listings::PROFILES, job(json!({})));
+    let input = json!({ "listing_id": JOB, "profile": { "headline": "Engineer" } });
+    let sent = applicant.call("apply", &input).unwrap();
+    let mut recipient = applicant.owner(BEN);
+    recipient.call("decide", &of(&sent, json!({ "decision": "offer" }))).unwrap();
+    let erased = world_of_people(&[], &[], &thread("open", NOW), &[ADA]);
+    let mut erased = carry(&recipient, erased);
+    erased.call("on_owner_deactivated", &gone).unwrap();
+    let check = erased.timers().into_iter().find(|timer| timer.action == "check").unwrap();
+    assert!(check.at < NOW + HOUR, "{check:?}");
+    erased.call("check", &check.input).unwrap();
+    assert_eq!(erased.documents(APPLICATIONS)[0].value.state, State::Cancelled);
+}

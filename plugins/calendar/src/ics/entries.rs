@@ -3,8 +3,7 @@
 use crate::{
     ics::times::Time,
     ics::types::*,
-    limits::{MOST_A_DAY_OF_PERSON, MOST_BLOCKS, MOST_REPORTED, MOST_STEPS},
-    refusals::*,
+    limits::{MOST_A_DAY_OF_PERSON, MOST_REPORTED, MOST_STEPS},
     series::*,
 };
 use jiff::civil::DateTime;
@@ -105,20 +104,16 @@ impl Entries {
     }
 
     /// Keeps an entry, unless it is past and nothing can follow it.
-    pub(crate) fn keep(&mut self, key: Key, entry: Entry, is_followed: bool) -> Result<()> {
+    pub(crate) fn keep(&mut self, key: Key, entry: Entry, is_followed: bool) {
         if !is_followed && entry.series.bounds().end <= self.now {
             self.skipped.past += 1;
-            return Ok(());
+            return;
         }
         // If an occurrence appears twice, the one with the higher sequence is kept, or else the
         // later one.
         let older = self.entries.get(&key).is_some_and(|older| older.sequence > entry.sequence);
         if !older {
             self.entries.insert(key, entry);
-        }
-        match self.entries.len() > MOST_BLOCKS as usize {
-            true => Err(CalendarError::BlockLimitReached),
-            false => Ok(()),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::{
     ics::reader::{Reader, freebusy_uid, identity, uid},
     ics::times::FileZones,
     ics::types::*,
-    limits::MOST_ZONES,
+    limits::{MOST_BLOCKS, MOST_ZONES},
     refusals::*,
     types::{BLOCKS, Block, RESERVATIONS, Source},
     zones::{self, Zone},
@@ -35,6 +35,10 @@ pub(crate) fn import(call: &Call, input: ImportIcs) -> Result<Imported> {
     });
     let reader = Reader { zones, now, own: &own, a_day: blocks::a_day(&kept) };
     let found = reader.read(&components)?;
+    if found.entries.len() > MOST_BLOCKS as usize {
+        let blocks = u32::try_from(kept.len() + found.entries.len()).unwrap_or(u32::MAX);
+        return Err(CalendarError::BlockLimitReached { blocks });
+    }
     let mut answer = Imported {
         skipped: found.skipped,
         unsupported_count: found.unsupported_count,

@@ -104,7 +104,7 @@ impl Reader<'_> {
             // event, if the file contains the event.
             let changed = changes.as_ref().map(|time| time.local.to_string());
             report(event, found);
-            found.keep((uid.clone(), changed), entry, and_later.is_some())?;
+            found.keep((uid.clone(), changed), entry, and_later.is_some());
         }
         found.know(uid, changes, and_later);
         Ok(())
@@ -205,7 +205,12 @@ impl Reader<'_> {
                 continue;
             }
             for (start, end) in self.zones.periods(line)? {
-                if end <= start.local {
+                if end < start.local {
+                    // The other periods are busy all the same.
+                    found.leave_out(line.number, None, "an end that is not before the start");
+                    continue;
+                }
+                if end == start.local {
                     found.skipped.empty += 1;
                     continue;
                 }
@@ -221,7 +226,8 @@ impl Reader<'_> {
             }
         }
         found.uids.insert(uid);
-        kept.into_iter().try_for_each(|(key, entry)| found.keep(key, entry, false))
+        kept.into_iter().for_each(|(key, entry)| found.keep(key, entry, false));
+        Ok(())
     }
 }
 
@@ -240,7 +246,14 @@ fn end_of(
             if let Some(also) = also {
                 found.report(also.number, "DURATION", "The end counts.");
             }
-            end.seen_in(&start.zone).duration_since(start.local)
+            let length = end.seen_in(&start.zone).duration_since(start.local);
+            if !all_day
+                && length.is_negative()
+                && let Some(line) = event.property("DTEND")
+            {
+                return Err(line.wrong("after_start", "an end that is not before the start"));
+            }
+            length
         }
         (None, Some(line)) => times::duration(&line.value)
             .ok_or_else(|| line.wrong("duration", "a duration, such as PT1H"))?,

@@ -295,3 +295,37 @@ fn the_occurrences_of_a_day_are_limited_for_a_person_and_not_for_a_file() {
     let with_faulty = [frequent("u"), vec![faulty]].concat();
     assert_eq!(import(&mut world, &with_faulty, false).unwrap_err().code, "daily_limit_reached");
 }
+
+#[test]
+fn an_end_before_the_start_is_an_error_that_is_named() {
+    let before = event("UID:before\nDTSTART:20261102T100000Z\nDTEND:20261102T090000Z");
+    let empty = event("UID:empty\nDTSTART:20261102T100000Z\nDTEND:20261102T100000Z");
+    let busy = "BEGIN:VFREEBUSY\r\nUID:fb\r\n\
+        FREEBUSY:20261103T110000Z/20261103T100000Z,20261103T120000Z/PT1H\r\nEND:VFREEBUSY";
+    let answer = world().call("import_ics", &file(&[&before, &empty, busy])).unwrap();
+    let skipped = &answer["skipped"];
+    assert_eq!((counts(&answer)[0], &skipped["empty"]), (1, &json!(1)), "{answer:#}");
+    assert_eq!(skipped["faulty"], 2);
+    assert_eq!(
+        (&skipped["entries"][0]["uid"], &skipped["entries"][0]["line"]),
+        (&json!("before"), &json!(6))
+    );
+}
+
+#[test]
+fn a_file_with_too_many_events_is_refused_with_their_number() {
+    let events: Vec<String> = (0..401)
+        .map(|number| event(&format!("UID:{number}\nDTSTART:20270102T100000Z\nDURATION:PT1H")))
+        .collect();
+    let events: Vec<&str> = events.iter().map(String::as_str).collect();
+    let mut world = world();
+    let block = json!({ "start": "2026-11-02", "end": "2026-11-03" });
+    world.call("add_block", &block).unwrap();
+    for (count, blocks) in [(401, 402), (400, 401)] {
+        let refusal = world.call("import_ics", &file(&events[..count])).unwrap_err();
+        assert_eq!(refusal.code, "block_limit_reached");
+        let conflict = refusal.conflict.unwrap();
+        assert_eq!((&conflict["limit"], &conflict["blocks"]), (&json!(400), &json!(blocks)));
+    }
+    assert_eq!(counts(&world.call("import_ics", &file(&events[..399])).unwrap())[0], 399);
+}

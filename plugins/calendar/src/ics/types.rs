@@ -5,7 +5,9 @@ use portolan_sdk::prelude::*;
 
 #[input]
 pub(crate) struct ImportIcs {
-    /// The content of the file: iCalendar, RFC 5545.
+    /// The content of the file: iCalendar, RFC 5545. The whole body of the call has at most 256 KiB, in
+    /// which each line break takes up to 4 bytes: leave out what is long past, or import a larger file in
+    /// several parts, without `replace_all`.
     #[schemars(length(min = 1, max = LONGEST_FILE))]
     pub(crate) ics: String,
     /// Whether to remove what earlier imports added and this file does not contain.
@@ -40,7 +42,7 @@ pub(crate) struct Skipped {
     pub(crate) cancelled: u32,
     /// Events that have ended.
     pub(crate) past: u32,
-    /// Events without length.
+    /// Events that end when they begin.
     pub(crate) empty: u32,
     /// Events that were exported from this calendar and are still in it.
     pub(crate) own: u32,

@@ -71,8 +71,6 @@ struct Erasure<'e> {
     ids: &'e [String],
     now: Timestamp,
     counts: ErasureCounts,
-    /// The collections whose documents were changed.
-    collections: BTreeSet<i64>,
     /// The identifiers in the ids of the documents that were changed, such as those of messages.
     documents: BTreeSet<String>,
 }
@@ -98,7 +96,6 @@ impl Store {
             ids,
             now,
             counts: ErasureCounts::default(),
-            collections: BTreeSet::new(),
             documents: BTreeSet::new(),
         };
         erasure.erase_documents().await?;
@@ -118,7 +115,7 @@ impl Store {
         for id in ids {
             self.run_removal(TOMBSTONES, id).await?;
         }
-        erasure.purge_deleted_words().await?;
+        self.purge_deleted_words().await?;
         Ok(erasure.counts)
     }
 
@@ -159,6 +156,29 @@ impl Store {
             (IdempotencyKey { agent_id, capability, action, key }, answer)
         };
         Ok(rows.into_iter().map(row).collect())
+    }
+
+    /// Removes deleted words from the indexes of SQLite, also those of documents that a capability has deleted
+    /// before. PostgreSQL removes them by itself, and its dumps do not contain indexes.
+    async fn purge_deleted_words(&self) -> Result<(), DbError> {
+        let backend = &*self.inner.backend;
+        let Backend::Sqlite(_) = backend else { return Ok(()) };
+        let collections: Vec<i64> = read!(backend, |pool| {
+            sqlx::query_scalar("SELECT id FROM collections ORDER BY id").fetch_all(pool).await?
+        });
+        for collection in collections {
+            let Some(declared) = self.find_collection_by_id(collection).await? else { continue };
+            let layout = self.layout(collection, &declared)?;
+            if layout.shape.text().is_empty() {
+                continue;
+            }
+            let table = layout.table();
+            transact!(backend, |transaction| {
+                let sql = format!("INSERT INTO {table}t ({table}t) VALUES ('optimize')");
+                sqlx::query(AssertSqlSafe(sql)).execute(&mut *transaction).await?.rows_affected()
+            });
+        }
+        Ok(())
     }
 
     fn layout(&self, collection: i64, declared: &StoredCollection) -> Result<Arc<Layout>, DbError> {
@@ -255,7 +275,6 @@ impl Erasure<'_> {
                     true => self.counts.deleted += 1,
                     false => self.counts.redacted += 1,
                 }
-                self.collections.insert(collection);
                 self.documents.extend(identifiers(id).map(str::to_owned));
                 return Ok(());
             }
@@ -372,28 +391,6 @@ impl Erasure<'_> {
                 .await?
                 .rows_affected()
         });
-        Ok(())
-    }
-
-    /// Removes deleted words from the indexes of SQLite. PostgreSQL removes them by itself, and its dumps do not
-    /// contain indexes.
-    async fn purge_deleted_words(&self) -> Result<(), DbError> {
-        let backend = &*self.store.inner.backend;
-        let Backend::Sqlite(_) = backend else { return Ok(()) };
-        for collection in &self.collections {
-            let Some(declared) = self.store.find_collection_by_id(*collection).await? else {
-                continue;
-            };
-            let layout = self.store.layout(*collection, &declared)?;
-            if layout.shape.text().is_empty() {
-                continue;
-            }
-            let table = layout.table();
-            transact!(backend, |transaction| {
-                let sql = format!("INSERT INTO {table}t ({table}t) VALUES ('optimize')");
-                sqlx::query(AssertSqlSafe(sql)).execute(&mut *transaction).await?.rows_affected()
-            });
-        }
         Ok(())
     }
 }

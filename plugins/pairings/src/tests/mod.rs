@@ -1,10 +1,12 @@
 //! What each side is told about the other one, in a world without other capabilities.
 
+mod organisations;
+
 use crate::{Pairings, changes, credits, documents::*, states::*};
 use people_kit::listings::{self, Profile, Profiles, Visibility};
 use people_kit::pairings::Origin;
 use people_kit::taxonomy::{Criteria, Side};
-use people_kit::{organisations, people, relations};
+use people_kit::{people, relations, threads};
 use portolan_sdk::{
     prelude::*,
     test::{self, World},
@@ -329,41 +331,89 @@ fn the_view_says_that_the_other_side_has_no_agent() {
     assert_eq!(view["other"]["listing_active"], false);
 }
 
-const OFFICE: &str = "org_01JZX8Q4M2N6P7R8S9T0V1W2X3";
-const COLLEAGUE: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X5";
-
-/// Returns a world in which the room is listed by an organisation, for which two people act, and in
-/// which these people exist; the landlord stands for it.
-fn office(people: &[Value]) -> World {
-    let mut connected = pairing(State::Connected);
-    connected.to.org_id = Some(OFFICE.into());
-    let acting = json!({ "org_id": OFFICE, "owner_ids": [LANDLORD, COLLEAGUE] });
-    world()
-        .answer(people::PEOPLE, json!({ "people": people }))
-        .answer(organisations::ACTING_MEMBERS, acting)
-        .answer(organisations::ACTING_FOR, json!({ "orgs": [] }))
-        .answer(listings::PROFILES, found(room()))
-        .document(PAIRINGS, PAIRING, &connected)
-}
-
 #[test]
-fn an_organisation_is_reached_through_any_of_its_people() {
-    for (colleague, expected) in [(true, true), (false, false)] {
-        let people = [person(SEEKER, true), person(LANDLORD, false), person(COLLEAGUE, colleague)];
-        let mut world = office(&people);
-        world.call("check", &json!({ "pairing_id": PAIRING })).unwrap();
-        assert_eq!(told(&world).is_empty(), expected);
-        let mut world = world.owner(SEEKER);
-        let view = world.call("get", &json!({ "pairing_id": PAIRING })).unwrap();
-        assert_eq!(view["counterpart_reachable"], expected);
+fn a_connection_ends_once_before_a_person_is_erased() {
+    let mut world = world()
+        .answer(people::PEOPLE, json!({ "people": [person(SEEKER, true)] }))
+        .document(PAIRINGS, PAIRING, &pairing(State::Connected));
+    let left = event("identity.owner_left", json!({ "owner_id": LANDLORD }));
+    let mut deactivated = event("owner.deactivated", json!({}));
+    deactivated["subject"] = json!(format!("owners/{LANDLORD}"));
+    for _ in 0..2 {
+        world.call("on_owner_left", &left).unwrap();
+        world.call("on_person_changed", &deactivated).unwrap();
+        assert_eq!(told(&world), [tells("pairing.cancelled", SEEKER)]);
     }
+    deactivated["event_type"] = json!("owner.reactivated");
+    world.call("on_person_changed", &deactivated).unwrap();
+    assert_eq!(stored(&world).state, State::Cancelled);
+    assert!(world.timers().is_empty());
 }
 
 #[test]
-fn a_connection_with_an_organisation_outlives_the_person_who_stood_for_it() {
-    let mut world = office(&[person(SEEKER, true), person(COLLEAGUE, true)]);
-    world.call("check", &json!({ "pairing_id": PAIRING })).unwrap();
-    let left = stored(&world);
-    assert_eq!((left.state, left.to.owner_id.as_str()), (State::Connected, COLLEAGUE));
-    assert!(told(&world).iter().all(|(event_type, _)| event_type == "pairing.assigned"));
+fn a_person_can_leave_with_more_connections_than_one_call_ends() {
+    let mut world = world().answer(people::PEOPLE, json!({ "people": [person(SEEKER, true)] }));
+    for number in 100..190 {
+        world = world.document(PAIRINGS, &format!("pair_{number}"), &pairing(State::Connected));
+    }
+    let left = event("identity.owner_left", json!({ "owner_id": LANDLORD }));
+    world.call("on_owner_left", &left).unwrap();
+    assert_eq!(told(&world).len(), MOST_TOLD);
+    let checks = world.timers().into_iter().filter(|timer| timer.action == "check");
+    assert_eq!(checks.map(|timer| timer.at).collect::<Vec<_>>(), [NOW + CHECK_OF_DEPARTED; 10]);
+}
+
+#[test]
+fn contact_data_is_allowed_in_the_conversation_as_soon_as_it_is_exchanged() {
+    let mut disclosed = pairing(State::Connected);
+    disclosed.from.disclosed.insert(Kind::Email, Some("00".into()));
+    let mut world = world()
+        .answer(people::PEOPLE, json!({ "people": [person(SEEKER, true)] }))
+        .answer(listings::PROFILES, found(room()))
+        .answer(relations::RELATE, json!({}))
+        .answer(threads::ALLOW_CONTACT_DATA, Value::Null)
+        .document(PAIRINGS, PAIRING, &disclosed)
+        .owner(LANDLORD);
+    let email = json!({
+        "pairing_id": PAIRING, "fields": ["email"], "details": { "email": "b@mail.example" },
+    });
+    assert_eq!(world.call("disclose", &email).unwrap()["disclosure"], "exchanged");
+    let asked = world.asked().into_iter().find(|asked| asked.action == "allow_contact_data");
+    assert_eq!(asked.unwrap().input["thread_id"], THREAD);
+}
+
+#[test]
+fn a_second_question_waits_for_the_answer_to_the_first() {
+    let mut world =
+        world().document(PAIRINGS, PAIRING, &pairing(State::Clarifying)).owner(LANDLORD);
+    let ask = json!({ "pairing_id": PAIRING, "decision": "ask", "message": "And pets?" });
+    let refusal = world.call("reply", &ask).unwrap_err();
+    assert_eq!(refusal.code, "invalid_transition");
+    assert!(refusal.message.starts_with("Your question waits"), "{}", refusal.message);
+}
+
+#[test]
+fn the_end_of_a_listing_is_not_called_a_lack_of_an_answer() {
+    let paused = Profile { state: "paused".into(), ..room() };
+    let mut world = world().answer(listings::PROFILES, found(paused)).document(
+        PAIRINGS,
+        PAIRING,
+        &pairing(State::Proposed),
+    );
+    let left = event("listing.paused", json!({ "listing_id": ROOM }));
+    world.call("on_listing_left", &left).unwrap();
+    assert!(world.events().iter().all(|event| {
+        event.data["summary"].as_str().is_some_and(|summary| summary.contains("listing"))
+    }));
+}
+
+#[test]
+fn messages_of_version_1_get_their_authors() {
+    let mut old = pairing(State::Connected);
+    for by in [Role::Sent, Role::Received] {
+        let (kind, text) = (MessageKind::Answer, String::new());
+        old.messages.push(ProposalMessage { by, owner_id: None, kind, text, at: 0 });
+    }
+    let authors = old.with_authors().messages.into_iter().map(|message| message.owner_id);
+    assert_eq!(authors.collect::<Vec<_>>(), [SEEKER, LANDLORD].map(|author| Some(author.into())));
 }

@@ -1,0 +1,103 @@
+//! Pairings of organisations.
+
+use super::*;
+use people_kit::organisations;
+
+const OFFICE: &str = "org_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+const COLLEAGUE: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X5";
+
+/// Returns a world in which the room is listed by an organisation, for which two people act, and in
+/// which these people exist; the landlord stands for it.
+fn office(people: &[Value]) -> World {
+    office_of(&[LANDLORD, COLLEAGUE], people)
+}
+
+/// Returns the same world, in which these people act for the organisation.
+fn office_of(owner_ids: &[&str], people: &[Value]) -> World {
+    let mut connected = pairing(State::Connected);
+    connected.to.org_id = Some(OFFICE.into());
+    let acting = json!({ "org_id": OFFICE, "owner_ids": owner_ids });
+    let orgs: Vec<_> = owner_ids.iter().map(|_| json!({ "org_id": OFFICE })).collect();
+    world()
+        .answer(people::PEOPLE, json!({ "people": people }))
+        .answer(organisations::ACTING_MEMBERS, acting)
+        .answer(organisations::ACTING_FOR, json!({ "orgs": orgs }))
+        .answer(listings::PROFILES, found(room()))
+        .document(PAIRINGS, PAIRING, &connected)
+}
+
+#[test]
+fn a_connection_with_an_archived_organisation_is_closed_for_both() {
+    let mut world = office_of(&[], &[person(SEEKER, true)]).answer(threads::END, json!({}));
+    world.call("on_org_archived", &event("org.archived", json!({ "org_id": OFFICE }))).unwrap();
+    assert_eq!(told(&world), [tells("pairing.closed", SEEKER)]);
+    assert_eq!(world.events()[0].data["reason"], "org_archived");
+    let mut world = world.owner(SEEKER);
+    let view = world.call("get", &json!({ "pairing_id": PAIRING })).unwrap();
+    assert_eq!((&view["state"], &view["allowed_actions"]), (&json!("closed"), &json!([])));
+}
+
+#[test]
+fn a_pairing_with_an_organisation_for_which_nobody_acts_any_more_is_cancelled() {
+    let mut world = office_of(&[], &[person(SEEKER, true)]);
+    let left = json!({ "org_id": OFFICE, "owner_id": LANDLORD });
+    world.call("on_member_changed", &event("org.member_changed", left)).unwrap();
+    assert_eq!(told(&world), [tells("pairing.cancelled", SEEKER)]);
+}
+
+#[test]
+fn whoever_answers_for_an_organisation_reads_that_it_is_them() {
+    let mut world = office(&[person(LANDLORD, true), person(COLLEAGUE, true)]).owner(COLLEAGUE);
+    world.call("take_over", &json!({ "pairing_id": PAIRING })).unwrap();
+    let summaries = world.events().into_iter().map(|event| event.data["summary"].clone());
+    assert_eq!(told(&world), [COLLEAGUE, LANDLORD].map(|to| tells("pairing.assigned", to)));
+    assert_eq!(
+        summaries.collect::<Vec<_>>(),
+        [
+            "You answer for the organisation now.",
+            "Another member answers for the organisation now."
+        ]
+    );
+}
+
+#[test]
+fn an_organisations_proposal_ends_although_the_credits_were_erased_with_a_member() {
+    let mut sent = pairing(State::Proposed);
+    sent.from.org_id = Some(OFFICE.into());
+    let gone = Refusal::common(ErrorCode::NotFound, "There is no such hold.");
+    let mut world = test::world()
+        .of::<Pairings>()
+        .at(NOW)
+        .owner(LANDLORD)
+        .answer(relations::HIDDEN, json!({ "owner_ids": [] }))
+        .answer(organisations::ACTING_MEMBERS, json!({ "org_id": OFFICE, "owner_ids": [] }))
+        .answer(organisations::ACTING_FOR, json!({ "orgs": [] }))
+        .answer(people::PEOPLE, json!({ "people": [person(LANDLORD, true)] }))
+        .answer(listings::PROFILES, found(room()))
+        .refuse(credits::CAPTURE, gone)
+        .document(PAIRINGS, PAIRING, &sent);
+    let decline = json!({ "pairing_id": PAIRING, "decision": "decline" });
+    assert_eq!(world.call("reply", &decline).unwrap()["state"], "declined");
+}
+
+#[test]
+fn an_organisation_is_reached_through_any_of_its_people() {
+    for (colleague, expected) in [(true, true), (false, false)] {
+        let people = [person(SEEKER, true), person(LANDLORD, false), person(COLLEAGUE, colleague)];
+        let mut world = office(&people);
+        world.call("check", &json!({ "pairing_id": PAIRING })).unwrap();
+        assert_eq!(told(&world).is_empty(), expected);
+        let mut world = world.owner(SEEKER);
+        let view = world.call("get", &json!({ "pairing_id": PAIRING })).unwrap();
+        assert_eq!(view["counterpart_reachable"], expected);
+    }
+}
+
+#[test]
+fn a_connection_with_an_organisation_outlives_the_person_who_stood_for_it() {
+    let mut world = office(&[person(SEEKER, true), person(COLLEAGUE, true)]);
+    world.call("check", &json!({ "pairing_id": PAIRING })).unwrap();
+    let left = stored(&world);
+    assert_eq!((left.state, left.to.owner_id.as_str()), (State::Connected, COLLEAGUE));
+    assert!(told(&world).iter().all(|(event_type, _)| event_type == "pairing.assigned"));
+}
