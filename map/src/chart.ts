@@ -212,7 +212,7 @@ export class Chart {
     const icon = leaflet.divIcon({ className: "crowd", html, iconSize });
     const marker = leaflet.marker([lat, lng], { icon, keyboard: false });
     marker.on("click", () => {
-      // Those that cannot be drawn apart are in the list.
+      // The list shows the organisations of one place, which no zoom separates.
       if (apartAt === Infinity) {
         this.#listener.moved([lng - AT_PLACE, lat - AT_PLACE, lng + AT_PLACE, lat + AT_PLACE]);
         return;

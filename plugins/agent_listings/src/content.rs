@@ -1,8 +1,9 @@
 //! The content of a listing, checked before it is stored.
 
-use crate::{contradictions::NO_CURRENCY, refusals::*, scan, types::*};
+use crate::{refusals::*, scan, types::*};
 use listing_search::SearchError;
 use people_kit::contact::has_contact_data;
+use people_kit::listings::NO_CURRENCY;
 use people_kit::taxonomy::{self, CheckInput, Checked, Side};
 use people_kit::text::{Faults, Lines, check_title, plain, public};
 use portolan_sdk::prelude::*;
@@ -243,7 +244,7 @@ mod tests {
             ]
         );
         assert_eq!(refused(json!({})), Vec::<String>::new());
-        let none = json!({ "currency": "XXX", "min": 5, "max": 5, "unit": "HOUR" });
+        let none = json!({ "currency": NO_CURRENCY, "min": 5, "max": 5, "unit": "HOUR" });
         let found = refused(json!({ "compensation": none }));
         assert_eq!(found, ["/patch/compensation/currency currency"]);
     }

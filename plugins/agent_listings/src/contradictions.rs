@@ -1,11 +1,9 @@
 //! Amounts and numbers that the text of a listing states otherwise than its fields.
 
 use crate::{documents::*, types::*};
-use people_kit::taxonomy::is_within;
+use people_kit::{listings::NO_CURRENCY, taxonomy::is_within};
 use portolan_sdk::{prelude::*, to_value};
 
-/// The currency of an amount that was read from a text without one.
-pub(crate) const NO_CURRENCY: &str = "XXX";
 /// The part by which two numbers, or two amounts for the same period, may differ.
 const TOLERANCE: f64 = 0.01;
 /// The part by which amounts for different periods may differ, because their conversion is not exact.
@@ -109,7 +107,7 @@ mod tests {
             (
                 "home.let",
                 amount("USD", 1500.0, 1500.0, "MONTH"),
-                amount("XXX", 1500.0, 1500.0, "MONTH"),
+                amount(NO_CURRENCY, 1500.0, 1500.0, "MONTH"),
                 false,
             ),
             (

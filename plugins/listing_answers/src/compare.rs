@@ -4,7 +4,7 @@ use crate::{
     tables::{Comparison, REGIONS, Rule},
     tags,
 };
-use people_kit::listings::{Compensation, Profile};
+use people_kit::listings::{Compensation, NO_CURRENCY, Profile};
 use people_kit::taxonomy::Side;
 use serde_json::Value;
 
@@ -13,8 +13,6 @@ const EARTH_RADIUS_KM: f64 = 6371.0;
 const NEARLY: f64 = 0.5;
 /// The highest score of a value that does not meet the asked one.
 const MISSED: f64 = 0.6;
-/// The code of ISO 4217 for an amount whose currency is not named.
-pub(crate) const NO_CURRENCY: &str = "XXX";
 const LEVELS: [&str; 6] = ["A1", "A2", "B1", "B2", "C1", "C2"];
 
 /// How well a value meets the asked one; `share` is from 0 to 1.

@@ -1,11 +1,10 @@
 //! Finds the price, rent, wage or budget that a text states, with its extra costs.
 
 use crate::{
-    compare::NO_CURRENCY,
     tables::{COSTS, EXTRA_COSTS, NO_PRICES, PRICE_WORDS, PRICES, Price},
     tokens::Token,
 };
-use people_kit::words;
+use people_kit::{listings::NO_CURRENCY, words};
 use serde_json::Value;
 
 /// How many words away from an amount one of `PRICE_WORDS` may be, which says that the amount is a
@@ -148,7 +147,7 @@ fn is_near(tokens: &[Token], at: usize, reach: usize, wanted: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::compare::NO_CURRENCY;
+    use people_kit::listings::NO_CURRENCY;
     use serde_json::json;
 
     #[test]

@@ -1,6 +1,7 @@
 //! Splits a text into words, numbers and amounts of money.
 
-use crate::{compare::NO_CURRENCY, numbers};
+use crate::numbers;
+use people_kit::listings::NO_CURRENCY;
 use people_kit::words::{self, Language};
 
 const CURRENCIES: [(&str, &str); 23] = [

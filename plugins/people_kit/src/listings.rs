@@ -64,6 +64,9 @@ impl Unit {
     }
 }
 
+/// The code of ISO 4217 for an amount without a named currency, as texts have it.
+pub const NO_CURRENCY: &str = "XXX";
+
 /// The pay, rent or price, with at least one of `min` and `max`.
 #[message(PartialEq)]
 #[serde(deny_unknown_fields)]

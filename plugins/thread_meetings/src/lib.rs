@@ -255,7 +255,7 @@ impl ThreadMeetings {
 
     /// Cancel the meetings of a person who is deactivated.
     ///
-    /// Those in which they represent an organisation pass to another member, if there is one.
+    /// A meeting for an organisation passes to another member, if there is one.
     #[action(
         access = internal, idempotent, on = "owner.deactivated",
         emits = [CANCELLED, PARTICIPANT_CHANGED]
