@@ -185,6 +185,7 @@ mod cases {
     mod thread_meetings_files;
     mod text_messages;
     mod threat_model;
+    mod told_causes;
     mod toolchains;
     mod tls;
     mod torture;

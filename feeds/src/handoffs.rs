@@ -13,16 +13,17 @@ const CONTRACTS: &str = include_str!("../data/handoffs.toml");
 const TTL_S: u64 = 900;
 /// The longest value of an input field.
 const MOST_CHARS: u32 = 120;
-const NEVER: [&str; 4] = ["phone", "email", "exact_location", "free_text"];
 
 #[derive(Deserialize)]
 struct File {
+    never_carries: Vec<String>,
     contract: Vec<Contract>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Contract {
+    id: String,
     intent: Intent,
     title: String,
     feed: String,
@@ -49,7 +50,8 @@ pub fn id_of(intent: Intent) -> String {
 /// Returns all contracts, with these base addresses.
 pub fn handoffs(roads: &Roads, now: Timestamp) -> Result<Vec<Handoff>, toml::de::Error> {
     let file: File = toml::from_str(CONTRACTS)?;
-    Ok(file.contract.into_iter().map(|contract| handoff(contract, roads, now)).collect())
+    let never = &file.never_carries;
+    Ok(file.contract.into_iter().map(|contract| handoff(contract, never, roads, now)).collect())
 }
 
 /// Returns the identifiers of the contracts that start from records of these kinds.
@@ -58,7 +60,7 @@ pub fn from_records(all: &[Handoff], kinds: &[&str]) -> Vec<String> {
     all.iter().filter(starts_from).map(|handoff| handoff.id.clone()).collect()
 }
 
-fn handoff(contract: Contract, roads: &Roads, now: Timestamp) -> Handoff {
+fn handoff(contract: Contract, never: &[String], roads: &Roads, now: Timestamp) -> Handoff {
     let mut input = contract.input;
     input.insert("action".to_owned(), contract.action.clone().into());
     let fields = input
@@ -75,7 +77,7 @@ fn handoff(contract: Contract, roads: &Roads, now: Timestamp) -> Handoff {
     });
     let base = &roads.capabilities;
     Handoff {
-        id: id_of(contract.intent),
+        id: contract.id,
         title: contract.title,
         intent: contract.intent,
         from: From {
@@ -90,7 +92,7 @@ fn handoff(contract: Contract, roads: &Roads, now: Timestamp) -> Handoff {
         missing: contract.missing,
         ask_user: contract.ask_user,
         carries: contract.carries,
-        never_carries: NEVER.map(str::to_owned).into(),
+        never_carries: never.to_vec(),
         consent_text: contract.consent_text,
         continuation: Continuation {
             kind: "url".to_owned(),

@@ -1,5 +1,6 @@
 //! Listings in the name of an organisation: a person can write them only while they recruit for it.
 
+use crate::cases::personal::erase;
 use crate::harness::{
     Host, Options, Reply,
     conversations::wait_until,
@@ -57,7 +58,7 @@ async fn listings_stay_with_the_organisation_when_their_author_leaves() {
     bob.call_on("mark_filled", &filled).await;
     let own = bob.create_listing(json!({})).await;
     call_org(&ada, "remove_member", &org_id, json!({ "owner_id": bob.id })).await;
-    for id in [&shown, &draft, &held] {
+    for id in [&shown, &draft, &held, &filled] {
         let owner =
             async || ada.call_on("get", id).await.body["result"]["owner"]["owner_id"].clone();
         wait_until("it has passed to Ada", async || owner().await == json!(ada.id)).await;
@@ -145,4 +146,47 @@ async fn a_recruiters_own_settings_leave_the_organisations_listings_as_they_are(
     host.wait_until_settled().await;
     let found = eve.search(json!({ "category": "home.let" })).await;
     assert!(found.contains(&of_org) && !found.contains(&own), "{found:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_block_with_one_member_leaves_the_organisations_listing_to_the_others() {
+    let host = host().await;
+    let (ada, bob, eve) =
+        (Lister::new(&host).await, Lister::new(&host).await, Lister::new(&host).await);
+    let org_id = create_org(&ada).await;
+    add_member(&ada, &org_id, &bob, "recruiter").await;
+    let of_org = bob.create_listing(json!({ "as_org": org_id })).await;
+    let own = bob.create_listing(json!({})).await;
+    bob.relate("block", &eve).await;
+    host.wait_until_settled().await;
+    let found = eve.result("search", json!({ "category": "home.let" })).await;
+    let items = found["items"].as_array().unwrap();
+    assert_eq!(items.len(), 1, "{found:#}");
+    assert_eq!(items[0]["owner"]["owner_id"], ada.id.as_str());
+    let seen = eve.result("get", json!({ "listing_id": of_org })).await;
+    assert_eq!(seen["owner"]["owner_id"], ada.id.as_str(), "{seen:#}");
+    eve.call_on("get", &own).await.assert_refused(404, "listing_not_found");
+    // Nobody is left who could answer Eve.
+    ada.relate("block", &eve).await;
+    host.wait_until_settled().await;
+    eve.call_on("get", &of_org).await.assert_refused(404, "listing_not_found");
+    assert!(eve.search(json!({ "category": "home.let" })).await.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_erasure_leaves_the_ended_listings_of_the_organisation() {
+    let host = host().await;
+    let (ada, bob) = (Lister::new(&host).await, Lister::new(&host).await);
+    let org_id = create_org(&ada).await;
+    add_member(&ada, &org_id, &bob, "recruiter").await;
+    let filled = bob.create_listing(json!({ "as_org": org_id })).await;
+    let own = bob.create_listing(json!({})).await;
+    for id in [&filled, &own] {
+        assert_eq!(bob.call_on("mark_filled", id).await.status, 200);
+    }
+    assert_eq!(erase(&host, &bob.id).await.status, 200);
+    let kept = ada.result("get", json!({ "listing_id": filled })).await;
+    assert_eq!((&kept["state"], &kept["owner"]["owner_id"]), (&json!("filled"), &json!(ada.id)));
+    assert!(!kept.to_string().contains(&bob.id), "{kept:#}");
+    ada.call_on("get", &own).await.assert_refused(404, "listing_not_found");
 }

@@ -1,6 +1,6 @@
 //! The catalog, the schemas and the calls over REST.
 
-use crate::harness::{Host, Options};
+use crate::harness::{Host, Options, Reply};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -177,6 +177,17 @@ async fn bodies_that_are_not_a_json_object_are_refused() {
         reply.body["conflict"],
         json!({ "kind": "limit", "name": "call_input_bytes", "limit": 4096 })
     );
+    let message = reply.body["message"].as_str().unwrap();
+    assert!(message.contains("4096 bytes") && message.contains("split"), "{message}");
+    assert_eq!(
+        reply.body["next"],
+        json!({ "http": { "method": "GET", "url": "/v1/capabilities/greeter/schema" } })
+    );
+    let request = host.client.post(format!("{}/v1/agents/register", host.url));
+    let large = json!({ "type": "anonymous", "agent_name": "x".repeat(5000) });
+    let reply = Reply::read(request.json(&large).send().await.unwrap()).await;
+    reply.assert_refused(413, "payload_too_large");
+    assert_eq!(reply.body["next"]["http"]["url"], "/openapi.json");
     let deep = format!("{}{}", "[".repeat(2000), "]".repeat(2000));
     send("application/json", &deep).await.assert_refused(400, "malformed_json");
 }

@@ -83,7 +83,15 @@ async fn an_erasure_ends_what_others_wait_for_and_keeps_what_they_wrote() {
     seeker.wait_for_state(&pairing, "cancelled").await;
     waiting.wait_for_state(&proposal, "expired").await;
     assert_eq!(waiting.funds().await, (20, 0));
-    assert_eq!(waiting.get(&proposal).await["messages"][0]["text"], text);
+    let kept = waiting.get(&proposal).await;
+    assert_eq!((&kept["messages"][0]["text"], &kept["to_listing_id"]), (&text, &json!("")));
+    assert_eq!(kept["from_listing_id"], waiting.listing.as_str());
+    host.wait_until_settled().await;
+    let with_listing = format!(
+        "SELECT id FROM documents WHERE body LIKE '%{0}%' OR (id LIKE '%{0}%' AND body IS NOT NULL)",
+        landlord.listing
+    );
+    assert_eq!(host.database().texts(&with_listing).await, [""; 0]);
     let events = seeker.wait_for_events(3).await;
     assert_eq!(of_type(&events, "pairing.cancelled").len(), 1, "{events:#?}");
 }
@@ -184,4 +192,26 @@ async fn a_closed_conversation_closes_its_pairing_for_messages_even_if_it_is_mut
     .await;
     let refused = seeker.call_on("message", &pairing, json!({ "message": "Hello?" })).await;
     refused.assert_refused(409, "thread_closed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_proposal_to_an_organisation_reaches_a_member_without_a_block() {
+    let host = host().await;
+    let (seeker, ada) = (Party::seeker(&host).await, Party::landlord(&host).await);
+    let bob = Party::landlord(&host).await;
+    let call_org =
+        async |by: &Party<'_>, body: Value| by.lister.agent().result("social_org", body).await;
+    let create = json!({ "action": "create", "name": "Copperleaf", "kind": "landlord" });
+    let org_id = call_org(&ada, create).await["org_id"].clone();
+    let invite = json!({ "action": "invite_member", "org_id": org_id, "owner_id": bob.id(), "role": "recruiter" });
+    call_org(&ada, invite).await;
+    call_org(&bob, json!({ "action": "respond_invite", "org_id": org_id, "decision": "accept" }))
+        .await;
+    let listing = bob.lister.create_listing(json!({ "as_org": org_id })).await;
+    bob.lister.relate("block", &seeker.lister).await;
+    host.wait_until_settled().await;
+    let reply = seeker.call_propose_to(&listing).await;
+    assert_eq!(reply.status, 200, "{}", reply.text);
+    assert_eq!(reply.body["result"]["other"]["owner_id"], ada.id());
+    seeker.call_propose_to(&bob.listing).await.assert_refused(404, "listing_not_found");
 }

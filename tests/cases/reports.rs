@@ -1,9 +1,14 @@
 //! Reports, the decisions on them, appeals, and the events about them.
 
+use crate::cases::personal::erase;
 use crate::harness::time::DAY;
 use crate::harness::{
-    Host, Options, Reply, conversations::open_thread, feeds::city, listings::action_body,
-    next_steps::FollowedSteps, relationships::Person,
+    Host, Options, Reply,
+    conversations::open_thread,
+    feeds::city,
+    listings::{Lister, action_body},
+    next_steps::FollowedSteps,
+    relationships::Person,
 };
 use portolan_feeds::publish::documents;
 use serde_json::{Value, json};
@@ -334,4 +339,27 @@ async fn a_measure_needs_a_basis_and_an_appeal_has_a_deadline() {
     ben.call_reports("get", json!({ "report_id": id }))
         .await
         .assert_refused(404, "report_not_found");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_report_outlives_its_listing_without_the_listings_id() {
+    let host = host(&["agent_listings", "content_render", "listing_taxonomy", "social_org"]).await;
+    let (ada, bo) = (Person::new(&host).await, Lister::new(&host).await);
+    let listing = bo.create_listing(json!({})).await;
+    let report = json!({
+        "action": "create", "subject_id": listing, "reason": "scam", "text": "It asks for money.",
+    });
+    let report_id = ada.agent().result(REPORTS, report).await["report_id"].clone();
+    host.wait_until_settled().await;
+    assert_eq!(erase(&host, &bo.id).await.status, 200);
+    let get = json!({ "action": "get", "report_id": report_id });
+    let kept = ada.agent().result(REPORTS, get).await;
+    assert_eq!(
+        (&kept["subject_id"], &kept["subject"], &kept["state"], &kept["text"]),
+        (&json!(""), &json!("listing"), &json!("open"), &json!("It asks for money."))
+    );
+    let left = format!(
+        "SELECT id FROM documents WHERE body LIKE '%{listing}%' OR (id LIKE '%{listing}%' AND body IS NOT NULL)"
+    );
+    assert_eq!(host.database().texts(&left).await, [""; 0]);
 }

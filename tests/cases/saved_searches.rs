@@ -348,7 +348,7 @@ async fn conditions_may_name_people_and_outlive_them() {
     let update =
         json!({ "search_id": of_others, "query": { "without": { "owner_ids": [bea.id] } } });
     ada.searches_ok("update", update).await;
-    bea.publish_room().await;
+    let room = bea.publish_room().await;
     assert_eq!(ada.announced_names().await, ["Of Bea"]);
 
     assert_eq!(erase(&host, &bea.id).await.status, 200);
@@ -356,4 +356,8 @@ async fn conditions_may_name_people_and_outlive_them() {
         let left = ada.searches_ok("get", json!({ "search_id": search_id })).await;
         assert!(!left.to_string().contains(&bea.id), "{left}");
     }
+    let with_room = format!(
+        "SELECT id FROM documents WHERE body LIKE '%{room}%' OR (id LIKE '%{room}%' AND body IS NOT NULL)"
+    );
+    assert_eq!(host.database().texts(&with_room).await, [""; 0]);
 }

@@ -173,7 +173,7 @@ impl Capability {
             self.callable().find(|action| action.descriptor.name == name).ok_or_else(|| {
                 Failure::new(ErrorCode::UnknownAction)
                     .conflict(self.action_violation("enum"))
-                    .next(self.read_schema())
+                    .next(self.schema_step())
             })?;
         Ok(Selected { action, body })
     }
@@ -218,7 +218,7 @@ impl Capability {
 
     /// Returns `validation_failed` with its conflict.
     fn invalid_input(&self, conflict: Value) -> Failure {
-        Failure::new(ErrorCode::ValidationFailed).conflict(conflict).next(self.read_schema())
+        Failure::new(ErrorCode::ValidationFailed).conflict(conflict).next(self.schema_step())
     }
 
     fn invalid(&self, pointer: &str, rule: &str, expected: Value) -> Failure {
@@ -240,7 +240,8 @@ impl Capability {
         })
     }
 
-    fn read_schema(&self) -> Value {
+    /// Returns the step that reads what the inputs of this capability may be.
+    pub fn schema_step(&self) -> Value {
         json!({ "http": { "method": "GET", "url": format!("/v1/capabilities/{}/schema", self.id) } })
     }
 }

@@ -9,7 +9,8 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use portolan_catalog::{Schema, SchemaError};
-use portolan_identity::Registration;
+use portolan_identity::{IdentityError, Registration};
+use portolan_store::StateError;
 use portolan_vocabulary::{ErrorCode, Failure, Role, SCOPES};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::Deserialize;
@@ -59,7 +60,8 @@ pub(super) async fn register(
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Refusal> {
-    let body: RegisterAgent = parse(Value::Object(read_body(&app, &headers, body)?))?;
+    let input = Value::Object(read_body(&app, &headers, body)?);
+    let body = parse(input.clone())?;
     app.host.rates.count_registration(address)?;
     let identity_type = match body.identity_type {
         IdentityType::Anonymous => "anonymous",
@@ -74,7 +76,8 @@ pub(super) async fn register(
         install_id: body.install_id,
         test_mode: body.mode == Mode::Test,
     };
-    let registered = app.host.identity.register(registration).await?;
+    let registered = app.host.identity.register(registration).await;
+    let registered = registered.map_err(|error| explain(error, &input))?;
     let claim = app.host.catalog.roles().assigned(Role::PhoneVerification).map(|capability| {
         let uri = format!("{}/v1/capabilities/{capability}/call", app.public_url);
         json!({ "method": "phone_otp", "capability": capability, "uri": uri })
@@ -94,6 +97,17 @@ pub(super) async fn register(
         "created_at": registered.created_at,
     });
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response())
+}
+
+/// Returns the failure of a registration, which names the field if a text is the id of a person.
+fn explain(error: IdentityError, input: &Value) -> Failure {
+    let failure = match &error {
+        IdentityError::Records(StateError::UndeclaredPerson { person, .. }) => {
+            person.caused_by(input)
+        }
+        _ => None,
+    };
+    failure.unwrap_or_else(|| error.into())
 }
 
 /// Validates the body against the schema that the OpenAPI description shows.

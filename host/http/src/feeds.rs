@@ -21,7 +21,7 @@ use axum::{
 };
 use futures_util::stream;
 use portolan_publication::{
-    Body, Coding, Document, Feeds, FileBacked, Part, Publication, form_paths, paths,
+    Body, Coding, Document, Feeds, FileBacked, Part, Publication, form_paths, no_feeds, paths,
 };
 use portolan_vocabulary::{ErrorCode, Failure};
 use serde_json::{Value, json};
@@ -41,8 +41,6 @@ const ANY: HeaderValue = HeaderValue::from_static("*");
 const MAX_HEADERS: usize = 15;
 /// How many bytes of a snapshot are read at once.
 const CHUNK_BYTES: usize = 64 << 10;
-/// The seconds after which a client may ask again while nothing is published.
-const RETRY_AFTER_S: u32 = 60;
 
 /// Returns the routes for what [`document`] does not answer: requests before the first publication, parts
 /// that are not in it, other forms, snapshots, other methods, and CORS preflight requests.
@@ -277,9 +275,7 @@ fn common_headers(etag: &str) -> HeaderMap {
 }
 
 pub(super) fn not_published() -> Refusal {
-    let message =
-        "No feeds are published here yet. The operator builds them with `portolan feeds build`.";
-    Refusal(Failure::new(ErrorCode::DependencyUnavailable).message(message).after_s(RETRY_AFTER_S))
+    Refusal(no_feeds())
 }
 
 #[cfg(test)]

@@ -31,14 +31,21 @@ pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Fai
 /// Returns a body as bytes, or the failure for one that is too large or did not arrive whole.
 pub(super) fn read_bytes(app: &App, body: Result<Bytes, BytesRejection>) -> Result<Bytes, Failure> {
     body.map_err(|rejection| match rejection.status().as_u16() {
-        413 => Failure::new(ErrorCode::PayloadTooLarge).conflict(json!({
-            "kind": "limit",
-            "name": "call_input_bytes",
-            "limit": app.host.sandbox.limits().call_input_bytes,
-        })),
+        413 => too_large(app.host.sandbox.limits().call_input_bytes),
         _ => Failure::new(ErrorCode::MalformedJson)
             .message("The body ended too early, or took too long to arrive."),
     })
+}
+
+/// Returns the failure for a body above the limit, with the description of what bodies have.
+fn too_large(limit: u64) -> Failure {
+    let message = format!(
+        "The body is larger than {limit} bytes, the most that this host reads. Send less at once: shorten texts, or split a list or a file over several requests."
+    );
+    Failure::new(ErrorCode::PayloadTooLarge)
+        .message(message)
+        .conflict(json!({ "kind": "limit", "name": "call_input_bytes", "limit": limit }))
+        .next(json!({ "http": { "method": "GET", "url": "/openapi.json" } }))
 }
 
 /// Returns the JSON object of the body of an agent's call. A large body counts as run time.

@@ -11,7 +11,7 @@ use crate::{
 use portolan_catalog::{Action, Capability, Input};
 use portolan_sandbox::CallContext;
 use portolan_store::IdempotencyKey;
-use portolan_vocabulary::{AgentCaller, Caller, Failure};
+use portolan_vocabulary::{AgentCaller, Caller, ErrorCode, Failure};
 use serde_json::{Map, Value};
 use std::{
     sync::Arc,
@@ -129,6 +129,11 @@ impl Host {
         rate_limits: &mut Vec<RateLimitState>,
     ) -> Result<(&'c Action, Input), Failure> {
         let CallBody { body, idempotency_key } = call_body;
+        // The schema has the largest size of each field.
+        let body = body.map_err(|failure| match failure.has_code(ErrorCode::PayloadTooLarge) {
+            true => failure.next(capability.schema_step()),
+            false => failure,
+        });
         let selected = capability.select(body?)?;
         let action = selected.action;
         let access = action.descriptor.access;

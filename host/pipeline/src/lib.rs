@@ -10,6 +10,7 @@
 //! - `run`: a call until its commit, with retries after conflicts
 //! - `execution`, `execute`: one run of an action in a sandbox, for every kind of call
 //! - `answer`, `outcome`: the check of a component's answer; the outcome of a call
+//! - `explain`: the failure that names a cause which the component did not know how to tell
 //! - `nested`: the services of a running component, such as nested calls
 //! - `system`: actions that the host runs itself; `due`, `workers` (timers, subscriptions, messages), `lookups`
 //!   and `operate` (the operator, pages) use it; `held` releases held events
@@ -31,6 +32,7 @@ mod documents;
 mod due;
 mod execute;
 mod execution;
+mod explain;
 mod held;
 mod host;
 mod idempotency;

@@ -2,6 +2,7 @@
 
 use crate::{
     execution::{Executed, Execution, ensure_input, find},
+    explain::explain,
     host::{Host, RETRY_LOCKS},
     idempotency::KeyedCall,
     outcome::{Emitted, Outcome},
@@ -183,6 +184,8 @@ impl Host {
     pub(super) async fn commit(&self, run: &Run<'_>, executed: Executed) -> Attempt {
         let Executed { outcome, keep_writes, unit } = executed;
         let mut unit = unit.unwrap_or_else(|| Unit::new(self.store.clone(), run.context.now));
+        let input = run.task.is_none().then_some(&*run.input);
+        let outcome = outcome.map_err(|failure| explain(failure, &unit, run.capability, input));
         let is_kept = !run.dry_run && (outcome.is_ok() || keep_writes);
         let emitted = run.dry_run.then(|| {
             let summary = |event: &NewEvent| Emitted {

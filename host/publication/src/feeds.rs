@@ -7,8 +7,18 @@ use crate::{
     status::Status,
 };
 use arc_swap::ArcSwapOption;
+use portolan_vocabulary::{ErrorCode, Failure};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
+
+/// The seconds after which feeds may have been published.
+const RETRY_AFTER_S: u32 = 60;
+
+/// Returns the failure of a request that needs feeds while none are published.
+pub fn no_feeds() -> Failure {
+    let message = "No feeds are published here yet, and this needs them. The operator builds them with `portolan feeds build`, into the folder of the setting `feeds_dir`. Everything that does not need the map works meanwhile.";
+    Failure::new(ErrorCode::DependencyUnavailable).message(message).after_s(RETRY_AFTER_S)
+}
 
 /// The current publication, and the status: which publication is current and which was refused.
 /// `Feeds::start` is in the module `updater`.

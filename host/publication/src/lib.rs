@@ -53,7 +53,7 @@ mod updater;
 
 pub use document::{Body, Coding, Document};
 pub use entries::{DocumentEntry, paths};
-pub use feeds::Feeds;
+pub use feeds::{Feeds, no_feeds};
 pub use file_backed::FileBacked;
 pub use forms::form_paths;
 pub use hubs::{FeedsSettings, Hubs};

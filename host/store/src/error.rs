@@ -1,7 +1,7 @@
 //! The errors of the store, and the failures that callers see in their place.
 
 use crate::usage::ExceededQuota;
-use portolan_vocabulary::{ErrorCode, Failure, KeySealError, RETRY_SOON_S};
+use portolan_vocabulary::{ErrorCode, Failure, KeySealError, RETRY_SOON_S, UndeclaredPerson};
 use serde_json::json;
 use std::{path::PathBuf, sync::Arc};
 
@@ -115,6 +115,11 @@ pub enum StateError {
     /// The text is for the capability's author.
     #[error("{0}")]
     Invalid(String),
+    #[error(
+        "undeclared_person: the document names a person at {}: declare the path in the people of the collection {collection}",
+        person.at
+    )]
+    UndeclaredPerson { person: UndeclaredPerson, collection: String },
     #[error(
         "the document is not as the write expects: it exists, is missing or has another revision"
     )]

@@ -88,7 +88,7 @@ pub use records::{
 };
 pub use signing_key::SigningKey;
 pub use store::Store;
-pub use unit::{Hit, Page, Unit};
+pub use unit::{Cause, Hit, Page, Unit};
 pub use url::DatabaseUrl;
 pub use usage::{ExceededQuota, Usage};
 pub use webhook::{Delivery, DeliveryOutcome, Health, Webhook, WebhookState};

@@ -8,13 +8,13 @@
 //! - `access`, `caller`: access classes of actions, and the agent or system that a call acts for.
 //! - `publisher`: whom a component comes from.
 //! - `descriptor`: the descriptor of a component.
-//! - `people`, `people_request`: whose data a document is, its export and its erasure; the stored requests
-//!   for an export or an erasure.
 //! - `plain_json`: JSON texts as they are stored.
 //! - `delivery`: the rules of a person about the events that reach them.
 //! - `role`: what the host itself needs capabilities for.
 //! - `operator`: who runs the host, and what they may do.
 //! - `failure`: the envelope of every failure.
+//! - `people`, `people_request`: whose data a document is, its export and its erasure; the stored requests
+//!   for an export or an erasure.
 //! - `bucket`: a rate limit over a period.
 //! - `limits`, `quotas`, `retention`: the limits of calls and of the host, the quotas of capabilities, and
 //!   how long records are kept.
@@ -81,7 +81,8 @@ pub use keyring::{DerivedKeys, Keyring};
 pub use limits::{Limit, Limits};
 pub use operator::{OPERATOR_ROLES, Operator, OperatorRole, OperatorRoleRow, operator_caller};
 pub use people::{
-    Audience, Erased, Erasure, People, Person, PersonalField, merge_people, person_ids, redact_ids,
+    Audience, Erased, Erasure, People, Person, PersonalField, UndeclaredPerson, merge_people,
+    person_ids, redact_ids,
 };
 pub use people_request::PeopleRequest;
 pub use plain_json::plain_json;

@@ -1,9 +1,11 @@
 //! The members that act for the organisation of a listing, and the person responsible for a listing.
 
 use crate::{documents::*, refusals::*, types::*};
-use people_kit::organisations::{acting_members, successor};
+use people_kit::organisations::{acting_members, stands_towards, successor};
 use people_kit::people::{self, Person};
+use people_kit::relations;
 use portolan_sdk::prelude::*;
+use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
 /// Refuses to create a listing for an organisation for which the person does not recruit.
 pub(crate) fn ensure_can_recruit(owner_id: &str, org_id: Option<&str>) -> Result<()> {
@@ -33,6 +35,42 @@ pub(crate) fn can_edit(listing: &Listing, org_id: &str, viewer: &str) -> Result<
         (false, true) => Some(members.is_empty()),
         (false, false) => None,
     })
+}
+
+/// Returns the person who stands for a listing towards the caller; `None` if blocks hide all who could.
+pub(crate) fn standing(call: &Call, listing: &Listing) -> Result<Option<String>> {
+    let (owner_id, org_id) = (listing.owner_id.as_str(), listing.org_id.as_deref());
+    let Some(viewer) = call.owner_id() else { return Ok(Some(owner_id.to_owned())) };
+    let hidden = relations::hidden(Some(viewer), [owner_id])?;
+    Ok(stands_towards(viewer, (owner_id, org_id), &hidden)?)
+}
+
+/// Lets other members stand for the cards of organisations whose owners are hidden from a viewer by a
+/// block. Returns the owners that are hidden.
+pub(crate) fn let_others_stand(
+    viewer: Option<&str>,
+    hits: &mut [Hit<Card>],
+) -> Result<BTreeSet<String>> {
+    let hidden = relations::hidden(viewer, owners(hits))?;
+    let Some(viewer) = viewer.filter(|_| !hidden.is_empty()) else { return Ok(hidden) };
+    let mut standing: BTreeMap<(String, String), Option<String>> = BTreeMap::new();
+    for card in hits.iter_mut().map(|hit| &mut hit.document.value) {
+        let Some(org_id) = card.org_id.clone().filter(|_| hidden.contains(&card.owner_id)) else {
+            continue;
+        };
+        let owner = match standing.entry((org_id, card.owner_id.clone())) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let of = (card.owner_id.as_str(), card.org_id.as_deref());
+                let owner = stands_towards(viewer, of, &hidden)?;
+                new.insert(owner)
+            }
+        };
+        if let Some(owner) = owner {
+            card.owner_id.clone_from(owner);
+        }
+    }
+    Ok(hidden)
 }
 
 /// The person who answers for a listing when the caller changes it.

@@ -388,7 +388,12 @@ fn get(call: &Call, listing_id: &str) -> Result<View> {
     if !can_view(call, &listing)? {
         return Err(ListingsError::ListingNotFound);
     }
-    let owner_id = listing.value.owner_id.as_str();
+    let not_found = || ListingsError::ListingNotFound;
+    let owner_id = match listing.value.org_id {
+        Some(_) => acting::standing(call, &listing.value)?.ok_or_else(not_found)?,
+        None => listing.value.owner_id.clone(),
+    };
+    let owner_id = owner_id.as_str();
     let mut people = people::people([owner_id].into_iter().chain(call.owner_id()))?;
     let owner = people.remove(owner_id);
     let is_too_young = is_too_young(listing.value.min_age, owner.as_ref());

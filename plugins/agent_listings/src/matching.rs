@@ -1,12 +1,11 @@
 //! Listings for other capabilities, which match them.
 
-use crate::{documents::*, refusals::*, states::*, types::*};
+use crate::{acting, documents::*, refusals::*, states::*, types::*};
 use listing_search::{CardsQuery, FoundCards, RANKS, StoredCard, level_of};
 use people_kit::listings::{
     FittingPage, FittingQuery, Profile, Profiles, ProfilesQuery, is_withheld,
 };
 use people_kit::people;
-use people_kit::relations;
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
@@ -40,11 +39,11 @@ pub(crate) fn fitting(call: &Call, input: FittingQuery) -> Result<FittingPage> {
     };
     let query = Query::new().filter(filter(&input, age.unwrap_or(0))).near(input.near);
     let query = query.limit(input.limit).cursor(input.cursor).unchecked();
-    let page = CARDS.find(match input.near {
+    let mut page = CARDS.find(match input.near {
         Some(_) => query.first("distance"),
         None => query.last("published_at"),
     })?;
-    let hidden = relations::hidden(viewer, owners(&page.hits))?;
+    let hidden = acting::let_others_stand(viewer, &mut page.hits)?;
     let is_shown = |card: &Card| {
         let owner = card.owner_id.as_str();
         let is_age_restricted = card.min_age > 0 && viewer.is_some();

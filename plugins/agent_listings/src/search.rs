@@ -1,9 +1,8 @@
 //! Finds active listings that are visible to the caller.
 
-use crate::{documents::*, refusals::*, types::*, views::*};
+use crate::{acting, documents::*, refusals::*, types::*, views::*};
 use listing_search::{Prepared, SearchError, can_view, ensure_old_enough, is_withheld};
 use people_kit::people::{self, Person};
-use people_kit::relations;
 use people_kit::taxonomy::{self, HighlightInput};
 use portolan_sdk::documents::Counted;
 use portolan_sdk::prelude::*;
@@ -125,8 +124,8 @@ impl Viewer<'_> {
         let mut shown: Vec<Hit<Card>> = Vec::new();
         for _ in 0..MOST_CHUNKS {
             let part = query.clone().limit(chunk).cursor(cursor.clone());
-            let found = CARDS.find(part)?;
-            let visible = self.visible(&found.hits)?;
+            let mut found = CARDS.find(part)?;
+            let visible = self.visible(&mut found.hits)?;
             let wanted = limit - shown.len();
             let mut places = visible.iter().enumerate().filter(|(_, seen)| **seen);
             let last = places.nth(wanted.saturating_sub(1));
@@ -146,9 +145,10 @@ impl Viewer<'_> {
         Ok((shown, cursor))
     }
 
-    /// Returns for each match whether it is visible to the caller.
-    fn visible(&mut self, hits: &[Hit<Card>]) -> Result<Vec<bool>> {
-        let hidden = relations::hidden(self.owner_id, owners(hits))?;
+    /// Returns for each match whether it is visible to the caller, and lets the members stand for the cards
+    /// of organisations whom the caller may see.
+    fn visible(&mut self, hits: &mut [Hit<Card>]) -> Result<Vec<bool>> {
+        let hidden = acting::let_others_stand(self.owner_id, hits)?;
         let new = owners(hits).into_iter().filter(|owner| !self.people.contains_key(*owner));
         self.people.extend(people::people(new)?);
         hits.iter()
@@ -178,6 +178,8 @@ mod tests {
     use super::*;
     use crate::AgentListings;
     use listing_search::indexed;
+    use people_kit::organisations::ACTING_MEMBERS;
+    use people_kit::relations;
     use people_kit::taxonomy::Keys;
     use portolan_sdk::test::{self, World};
 
@@ -255,6 +257,30 @@ mod tests {
             let count = found["items"].as_array().map(Vec::len);
             assert_eq!(count, Some(usize::from(is_found)), "{active} {contact_policy}");
             assert_eq!(found["facets"]["category"].as_array().map(Vec::len), Some(1));
+        }
+    }
+
+    #[test]
+    fn a_block_with_one_member_leaves_a_listing_of_the_organisation_to_another() {
+        const OTHER: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X5";
+        const VIEWER: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X6";
+        let active = |id: &str| json!({ "owner_id": id, "active": true, "contact_policy": "anyone_matching" });
+        let mut of_org = card();
+        of_org.org_id = Some("org_1".to_owned());
+        for (card, members, expected) in [
+            (&of_org, &[LISTER, OTHER][..], Some(OTHER)),
+            (&of_org, &[LISTER], None),
+            (&card(), &[LISTER, OTHER], None),
+        ] {
+            let mut world = test::world()
+                .of::<AgentListings>()
+                .owner(VIEWER)
+                .answer(ACTING_MEMBERS, json!({ "owner_ids": members }))
+                .answer(people::PEOPLE, json!({ "people": [active(LISTER), active(OTHER)] }))
+                .answer(relations::HIDDEN, json!({ "owner_ids": [LISTER] }))
+                .document(CARDS, LISTING, card);
+            let found = world.call("search", &json!({})).unwrap();
+            assert_eq!(found["items"][0]["owner"]["owner_id"].as_str(), expected, "{members:?}");
         }
     }
 

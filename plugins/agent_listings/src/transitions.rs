@@ -49,7 +49,15 @@ pub(crate) fn can_view(call: &Call, listing: &Stored<Listing>) -> Result<bool> {
     }
     match call.owner_id() {
         None => Ok(listing.value.visibility != Visibility::Network),
-        Some(viewer) => Ok(listing_search::can_view(&listing.id, viewer)?),
+        Some(viewer) => {
+            if listing_search::can_view(&listing.id, viewer)? {
+                return Ok(true);
+            }
+            // A block with the owner excludes the viewer, unless others can stand for the listing.
+            let is_shared = value.org_id.is_some() && value.visibility != Visibility::Network;
+            Ok(is_shared
+                && acting::standing(call, value)?.is_some_and(|other| other != value.owner_id))
+        }
     }
 }
 

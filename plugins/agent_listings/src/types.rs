@@ -51,6 +51,9 @@ pub(crate) struct OrgChange {
     pub(crate) owner_id: Option<OtherId>,
     #[schemars(length(min = 1, max = 2000))]
     pub(crate) cursor: Option<String>,
+    /// Whether only listings that have ended are left to pass on.
+    #[serde(default)]
+    pub(crate) ended: bool,
 }
 
 /// An event of a listing.

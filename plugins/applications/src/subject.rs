@@ -3,7 +3,7 @@
 use crate::{documents::*, refusals::*, types::*};
 use people_kit::listings::{self, Profile as Listing, Visibility};
 use people_kit::taxonomy::{Side, is_never_public, is_within};
-use people_kit::{pairings, relations};
+use people_kit::{organisations, pairings, relations};
 use portolan_sdk::{feeds::Feed, prelude::*};
 
 /// The category of jobs, and that of people who look for one.
@@ -120,7 +120,7 @@ pub(crate) fn ensure_open(me: &str, subject: &Subject) -> Result<()> {
     if listing.owner_id == me {
         return Err(ApplicationError::SelfApplication);
     }
-    if !is_visible(me, listing)? || relations::are_blocked(me, &listing.owner_id)? {
+    if !is_visible(me, listing)? || is_hidden(me, listing)? {
         return Err(ApplicationError::ListingNotFound);
     }
     if listing.side != Side::Offer || !is_within(&listing.category, JOB) {
@@ -136,6 +136,16 @@ pub(crate) fn ensure_no_pairing(me: &str, subject: &Subject) -> Result<()> {
         Some(pairing_id) => Err(ApplicationError::PairingExists { pairing_id }),
         None => Ok(()),
     }
+}
+
+/// Returns whether a block hides a listing: one with its owner or, of an organisation, with all who could
+/// answer.
+fn is_hidden(me: &str, listing: &Listing) -> Result<bool> {
+    if !relations::are_blocked(me, &listing.owner_id)? {
+        return Ok(false);
+    }
+    let of = (listing.owner_id.as_str(), listing.org_id.as_deref());
+    Ok(!organisations::is_answered_by_others(me, of)?)
 }
 
 fn is_visible(me: &str, listing: &Listing) -> Result<bool> {

@@ -9,7 +9,7 @@ const PUBLISHED: &[(&str, u32, &str)] = &[
     ("about", 2, "13164e6f21cf8855"),
     ("getting-started", 1, "5082fc8f654121ba"),
     ("claiming", 3, "efb5893279e105b0"),
-    ("searching", 5, "41341e080bcaa17a"),
+    ("searching", 6, "f4481413317a5308"),
     ("publishing-a-listing", 6, "7a6b438a143425fa"),
     ("matching", 4, "6ee768a9f1f3a820"),
     ("proposing-and-replying", 5, "f5f7e7fbf42352e6"),
@@ -17,7 +17,7 @@ const PUBLISHED: &[(&str, u32, &str)] = &[
     ("credits", 4, "dce1dc0980683d2b"),
     ("events-and-webhooks", 6, "164898d3342dbc64"),
     ("privacy", 7, "6f11dcd407685ebf"),
-    ("safety-and-fairness", 6, "813a4f4160a8ab00"),
+    ("safety-and-fairness", 7, "a3e615d1e2df5fae"),
 ];
 
 #[test]

@@ -20,7 +20,7 @@ const CONSEQUENCES: [Consequence; 14] = [
         what: "The listings that you hold for an organisation, and its questions to applicants.",
         effect: Effect::Redacted,
         left: Some(
-            "They are the organisation's, and pass to another owner, admin or recruiter without your id. Those that have ended are deleted, and all of them if nobody else acts for the organisation.",
+            "They are the organisation's, and pass to another owner, admin or recruiter without your id, also those that have ended. They are deleted if nobody else acts for the organisation.",
         ),
     },
     Consequence {

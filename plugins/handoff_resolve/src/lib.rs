@@ -4,6 +4,7 @@
 //! The manifest of the feeds is the same for everybody and cannot sign; this capability signs. The
 //! content of a handoff is in its address, and is not stored before it is redeemed.
 
+mod contracts;
 mod draft;
 mod token;
 mod types;
@@ -39,19 +40,22 @@ struct HandoffResolve;
 )]
 impl HandoffResolve {
     /// List the contracts that lead from the map into the capability API.
+    ///
+    /// It works without feeds too; the other actions need a record of the map.
     #[action(access = read, idempotent, example = List { feed: Some("roles".into()) })]
     fn list(_call: &Call, input: List) -> Result<Contracts, HandoffError> {
-        let by_feed = input.feed.map(|feed| field("from.feed").eq(feed));
-        let found = HANDOFFS.find(Query::new().filter(by_feed))?;
-        let components = platform::components();
-        let contract = |Stored { id, value, .. }: Stored<Handoff>| {
-            view!(value => Contract {
-                title, intent, from, to, requires, consent_text, carries, never_carries;
-                available: components.iter().any(|component| component.id == value.to.capability),
-                id,
-            })
+        let by_feed = input.feed.as_ref().map(|feed| field("from.feed").eq(feed));
+        let mut items = match HANDOFFS.find(Query::new().filter(by_feed)) {
+            Ok(found) => found.into_documents().map(contracts::of_record).collect(),
+            Err(HostError::Unavailable(_)) => contracts::of_host(input.feed.as_deref()),
+            Err(error) => return Err(error.into()),
         };
-        Ok(Contracts { items: found.into_documents().map(contract).collect() })
+        let components = platform::components();
+        for contract in &mut items {
+            let capability = &contract.to.capability;
+            contract.available = components.iter().any(|component| component.id == *capability);
+        }
+        Ok(Contracts { items })
     }
 
     /// Make a draft from a record, and an address that shows it once within 15 minutes.

@@ -3,7 +3,7 @@
 use crate::queue::{self, Search, cooling, is_in_cooldown};
 use crate::{batch, departures, documents::*, pool, score::*, session, states::*, types::*};
 use people_kit::listings::{self, Profile};
-use people_kit::relations;
+use people_kit::{organisations, relations};
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -177,17 +177,20 @@ fn assess(call: &Call, other: &Profile, sessions: Vec<Stored<Session>>) -> Resul
     let mine = session::by_id(listings::profiles_for_matching(listing_ids)?);
     let owners = sessions.iter().map(|session| session.value.owner_id.as_str());
     let hidden = relations::hidden(Some(&other.owner_id), owners)?;
-    let assessed = sessions.into_iter().map(|session| {
+    let of = (other.owner_id.as_str(), other.org_id.as_deref());
+    let assess = |session: Stored<Session>| {
         let mine = mine.get(&session.value.listing_id);
-        let is_eligible = queue::is_shown(other)
-            && !hidden.contains(&session.value.owner_id)
-            && !cooling.contains(&session.value.listing_id);
+        let viewer = session.value.owner_id.as_str();
+        let is_hidden =
+            hidden.contains(viewer) && !organisations::is_answered_by_others(viewer, of)?;
+        let is_eligible =
+            queue::is_shown(other) && !is_hidden && !cooling.contains(&session.value.listing_id);
         let fit = mine.filter(|mine| is_eligible && mine.is_of_age()).and_then(|mine| {
             fit(mine, session::criteria_of(&session.value, mine), other, call.now())
         });
-        (session, fit)
-    });
-    Ok(assessed.collect())
+        Ok((session, fit))
+    };
+    sessions.into_iter().map(assess).collect()
 }
 
 /// Queues a new candidate while others are undecided; otherwise shows it at once.

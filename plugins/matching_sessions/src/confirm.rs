@@ -2,8 +2,8 @@
 
 use crate::{decide, documents::*, rounds::candidate_id, session, states::*, types::*, views::*};
 use people_kit::listings::{self, Profile};
+use people_kit::organisations;
 use people_kit::pairings::{Opened, Origin};
-use people_kit::relations;
 use portolan_sdk::prelude::*;
 
 /// Records whether the person accepts a partner that the round has found. Neither learns that the
@@ -240,7 +240,5 @@ fn next_step(session: &Stored<Session>) -> Next {
 fn visible(call: &Call, session: &Session, partner: &Partner) -> Result<Option<Profile>> {
     let mut profiles = listings::profiles_for_matching([partner.listing_id.as_str()])?;
     session::retain_of_age(session, &mut profiles)?;
-    let Some(profile) = profiles.pop() else { return Ok(None) };
-    let hidden = relations::hidden(call.owner_id(), [profile.owner_id.as_str()])?;
-    Ok(Some(profile).filter(|profile| !hidden.contains(&profile.owner_id)))
+    Ok(organisations::retain_visible(call.require_owner()?, profiles)?.pop())
 }

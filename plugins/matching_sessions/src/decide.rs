@@ -3,8 +3,8 @@
 use crate::session::{self, listing};
 use crate::{batch, documents::*, states::*, types::*, views::*};
 use people_kit::listings::{self, Profile};
+use people_kit::organisations;
 use people_kit::pairings::{self, Opened, Origin};
-use people_kit::relations;
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
@@ -34,15 +34,12 @@ fn shown<'a>(
     session: &Stored<Session>,
     candidates: impl Iterator<Item = &'a Candidate> + Clone,
 ) -> Result<BTreeMap<String, Profile>> {
-    let owners = candidates.clone().map(|candidate| candidate.owner_id.as_str());
     let ids = candidates.map(|candidate| candidate.listing_id.as_str());
     let mut profiles = listings::profiles_for_matching(ids)?;
     session::retain_of_age(&session.value, &mut profiles)?;
-    let hidden = relations::hidden(call.owner_id(), owners)?;
-    let is_visible = |profile: &Profile| {
-        profile.is_active() && !profile.is_withheld() && !hidden.contains(&profile.owner_id)
-    };
-    Ok(session::by_id(profiles.into_iter().filter(is_visible)))
+    profiles.retain(|profile| profile.is_active() && !profile.is_withheld());
+    let visible = organisations::retain_visible(call.require_owner()?, profiles)?;
+    Ok(session::by_id(visible))
 }
 
 pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<CandidateView>> {

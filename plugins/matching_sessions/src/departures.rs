@@ -1,11 +1,15 @@
 //! Updates sessions when listings end, and when one person blocks another.
 
 use crate::{arrivals, batch, documents::*, session, states::*, types::*};
-use people_kit::listings;
+use people_kit::listings::{self, Profile};
+use people_kit::organisations;
 use portolan_sdk::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of candidates that one call ends.
 const CANDIDATES_AT_ONCE: u32 = 200;
+/// The maximum number of listings that are read at once.
+const LISTINGS_AT_ONCE: usize = 100;
 
 /// A listing that has ended.
 #[input]
@@ -58,13 +62,38 @@ pub(crate) fn block_candidates(call: &Call, blocked: &Blocked) -> Result<()> {
     let both = any_of([pair(one, other), pair(other, one)]);
     let filter = both.and(field("state").one_of(REACHABLE));
     let page = CANDIDATES.find(Query::new().filter(filter).limit(CANDIDATES_AT_ONCE))?;
-    for mut candidate in page.into_documents() {
+    let candidates: Vec<_> = page.into_documents().collect();
+    let of_orgs = listings_of_orgs(&candidates)?;
+    for mut candidate in candidates {
+        let Candidate { listing_id, for_owner, .. } = &candidate.value;
+        // What belongs to an organisation is answered by others.
+        if let Some(listing) = of_orgs.get(listing_id)
+            && organisations::is_answered_by_others(
+                for_owner,
+                (&listing.owner_id, listing.org_id.as_deref()),
+            )?
+        {
+            continue;
+        }
         make_unavailable(call, &mut candidate)?;
         if let Some(session) = SESSIONS.get(&candidate.value.session_id)? {
             arrivals::schedule_next_batch(call, &session)?;
         }
     }
     Ok(())
+}
+
+/// Returns the listings of organisations among those of the candidates.
+fn listings_of_orgs(candidates: &[Stored<Candidate>]) -> Result<BTreeMap<String, Profile>> {
+    let ids: BTreeSet<&str> =
+        candidates.iter().map(|candidate| candidate.value.listing_id.as_str()).collect();
+    let ids: Vec<&str> = ids.into_iter().collect();
+    let mut found = Vec::new();
+    for chunk in ids.chunks(LISTINGS_AT_ONCE) {
+        found.extend(listings::profiles(chunk.iter().copied())?);
+    }
+    found.retain(|listing| listing.org_id.is_some());
+    Ok(session::by_id(found))
 }
 
 pub(crate) fn make_unavailable(call: &Call, candidate: &mut Stored<Candidate>) -> Result<()> {

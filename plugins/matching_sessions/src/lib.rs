@@ -60,6 +60,7 @@ struct MatchingSessions;
     invokes = [
         people_kit::listings::FITTING,
         people_kit::listings::PROFILES,
+        people_kit::organisations::ACTING_MEMBERS,
         people_kit::pairings::COOLING,
         people_kit::pairings::OPEN_MUTUAL,
         people_kit::people::PEOPLE,

@@ -6,7 +6,7 @@ use crate::pool::{CandidateSearch, Found};
 use crate::session::{self, criteria_of};
 use crate::{documents::*, score::*, states::*, types::*};
 use people_kit::listings::{self, Profile, Visibility};
-use people_kit::{pairings, relations};
+use people_kit::{organisations, pairings};
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -167,12 +167,11 @@ impl<'a> Search<'a> {
     /// Returns those of the listings that still fit.
     fn recheck(&self, listing_ids: &[&str]) -> Result<BTreeMap<String, (Profile, Fit)>> {
         let profiles = listings::profiles_for_matching(listing_ids.iter().copied())?;
-        let owners = profiles.iter().map(|profile| profile.owner_id.as_str());
-        let hidden = relations::hidden(Some(&self.session.value.owner_id), owners)?;
+        let profiles = organisations::retain_visible(&self.session.value.owner_id, profiles)?;
         let criteria = criteria_of(&self.session.value, self.mine);
         let fits = profiles.into_iter().filter_map(|other| {
-            let is_eligible = is_shown(&other) && !hidden.contains(&other.owner_id);
-            let fit = is_eligible.then(|| fit(self.mine, criteria, &other, self.call.now()))??;
+            let fit =
+                is_shown(&other).then(|| fit(self.mine, criteria, &other, self.call.now()))??;
             Some((other.listing_id.clone(), (other, fit)))
         });
         let mut fits = fits.collect();

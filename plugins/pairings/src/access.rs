@@ -119,6 +119,7 @@ mod tests {
             owner_id: owner_id.into(),
             listing_id: format!("lst_{owner_id}"),
             org_id: org_id.map(str::to_owned),
+            lister_id: None,
             assigned_to: None,
             agent_id: None,
             disclosed: BTreeMap::new(),

@@ -124,6 +124,29 @@ pub(crate) fn person_left(call: &Call, owner_id: &str) -> Result<()> {
         transitions::enter(call, &mut pairing, "on_owner_left", State::Cancelled, By::Another)?;
         notices::CANCELLATION.notify(call, &pairing, &[role.other()], Facts::default())?;
     }
+    forget_listings(owner_id)
+}
+
+/// Forgets the pairs and the open proposals of the listings that are deleted with a person, and prepares that
+/// the erasure removes their ids from pairings.
+fn forget_listings(owner_id: &str) -> Result<()> {
+    let theirs = any_of(["from.owner_id", "to.owner_id"].map(|path| field(path).eq(owner_id)));
+    let page = PAIRINGS.find(Query::new().filter(theirs).limit(MOST_FORGOTTEN))?;
+    for mut pairing in page.into_documents() {
+        let before = (pairing.value.from.lister_id.clone(), pairing.value.to.lister_id.clone());
+        pairing.value.note_listers();
+        let (from, to) = (&pairing.value.from, &pairing.value.to);
+        let goes = |side: &Side| side.lister_id.as_deref() == Some(owner_id);
+        if let Some(key) = pairing.value.pair_key().filter(|_| goes(from) || goes(to)) {
+            PAIRS.delete(&key, Expect::Any)?;
+        }
+        if goes(from) && !from.listing_id.is_empty() {
+            OPEN_PROPOSALS.delete(&from.listing_id, Expect::Any)?;
+        }
+        if before != (from.lister_id.clone(), to.lister_id.clone()) {
+            pairing.save()?;
+        }
+    }
     Ok(())
 }
 

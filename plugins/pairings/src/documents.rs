@@ -33,6 +33,8 @@ pub(crate) const CHECK_OF_DEPARTED: u64 = 10 * MINUTE;
 pub(crate) const MOST_IN_A_BATCH: u32 = 5;
 /// The maximum number of connected pairings of such a person that are found at once.
 pub(crate) const MOST_OF_DEPARTED: u32 = 100;
+/// The maximum number of pairings of such a person whose listings are forgotten.
+pub(crate) const MOST_FORGOTTEN: u32 = 250;
 /// The maximum number of people who are notified in one call.
 pub(crate) const MOST_TOLD: usize = 80;
 /// The maximum number of pairings of which one call tells the other sides; the others follow in calls of
@@ -60,6 +62,8 @@ pub(crate) const PAIRINGS: Collection<Pairing> = Collection::new("pairings")
         Person::redact("to.disclosed_by", &[Personal("to.disclosed")]),
         Person::redact("messages[].owner_id", &[Shared("messages[].text")]),
         Person::redact("people", &[]),
+        Person::redact("from.lister_id", &[Shared("from.listing_id")]),
+        Person::redact("to.lister_id", &[Shared("to.listing_id")]),
     ])
     .index("sent", &["from.owner_id", "changed_at"])
     .index("received", &["to.owner_id", "changed_at"])
@@ -139,9 +143,13 @@ pub(crate) struct Change {
 pub(crate) struct Side {
     /// The person; of an organisation, the member who stands for it.
     pub(crate) owner_id: String,
+    /// The listing; empty once it was deleted with its person.
     pub(crate) listing_id: String,
     /// The organisation of the listing.
     pub(crate) org_id: Option<String>,
+    /// The person with whose erasure the listing is deleted; `None` for one of an organisation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) lister_id: Option<String>,
     /// The member who has taken it over, or to whom it was assigned; then it is `owner_id`.
     pub(crate) assigned_to: Option<String>,
     /// The agent that last acted for this side.
@@ -252,11 +260,27 @@ impl Role {
 }
 
 impl Pairing {
+    /// Notes with whose erasure each listing is deleted, in a pairing of an earlier version.
+    pub(crate) fn note_listers(&mut self) {
+        for side in [&mut self.from, &mut self.to] {
+            if side.org_id.is_none() && side.lister_id.is_none() {
+                side.lister_id = Some(side.owner_id.clone());
+            }
+        }
+    }
+
+    /// Returns the key of the pair of its listings; `None` if one was deleted with its person.
+    pub(crate) fn pair_key(&self) -> Option<String> {
+        let (from, to) = (&self.from.listing_id, &self.to.listing_id);
+        (!from.is_empty() && !to.is_empty()).then(|| both(from, to))
+    }
+
     pub(crate) fn new(from: &Profile, to: &Profile, origin: Origin, now: u64) -> Self {
         let side = |listing: &Profile| Side {
             owner_id: listing.owner_id.clone(),
             listing_id: listing.listing_id.clone(),
             org_id: listing.org_id.clone(),
+            lister_id: listing.lister_id().map(str::to_owned),
             assigned_to: None,
             agent_id: None,
             disclosed: BTreeMap::new(),

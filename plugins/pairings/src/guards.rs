@@ -3,12 +3,14 @@
 use crate::{documents::*, refusals::*};
 use people_kit::listings::{self, Profile, Visibility};
 use people_kit::people::{self, Person};
-use people_kit::relations;
+use people_kit::{organisations, relations};
 use portolan_sdk::prelude::*;
 
 /// Returns two listings; `None` for one that does not exist.
 pub(crate) fn profiles(from_id: &str, to_id: &str) -> Result<(Option<Profile>, Option<Profile>)> {
-    let found = listings::profiles([from_id, to_id])?;
+    // A listing that was deleted with its person has no id here.
+    let ids = [from_id, to_id].into_iter().filter(|id| !id.is_empty());
+    let found = listings::profiles(ids)?;
     let find = |id: &str| found.iter().find(|listing| listing.listing_id == id).cloned();
     Ok((find(from_id), find(to_id)))
 }
@@ -29,10 +31,11 @@ pub(crate) fn listings(me: &str, from_id: &str, to_id: &str) -> Result<(Profile,
     if !from.is_active() {
         return Err(PairingError::ListingNotActive { step: read_listing(from_id) });
     }
-    let to = to.ok_or(PairingError::ListingNotFound)?;
+    let mut to = to.ok_or(PairingError::ListingNotFound)?;
     if acts_for(me, &to)? {
         return Err(PairingError::SelfPairing { like: counterpart(&from) });
     }
+    let_another_stand(me, &mut to)?;
     if !can_view(me, &to)? || relations::are_blocked(me, &to.owner_id)? {
         return Err(PairingError::ListingNotFound);
     }
@@ -40,6 +43,18 @@ pub(crate) fn listings(me: &str, from_id: &str, to_id: &str) -> Result<(Profile,
         return Err(PairingError::CategoryMismatch { like: counterpart(&from) });
     }
     Ok((from, to))
+}
+
+/// Lets another member stand for a listing of an organisation if a block is between its member and a person.
+/// A block with one member does not exclude the person from the organisation.
+pub(crate) fn let_another_stand(person: &str, listing: &mut Profile) -> Result<()> {
+    let Some(org_id) = &listing.org_id else { return Ok(()) };
+    if relations::are_blocked(person, &listing.owner_id)?
+        && let Some(heir) = organisations::successor(org_id, &listing.owner_id, [person])?
+    {
+        listing.owner_id = heir;
+    }
+    Ok(())
 }
 
 /// Returns whether a person may propose a listing and answer for it: as its owner or, for one of an
@@ -213,6 +228,26 @@ mod tests {
             let accepts = world
                 .run(|_call| ensure_accepts(&listing(PROPOSER, None), &listing(RECIPIENT, org_id)));
             assert_eq!(accepts.is_ok(), is_accepted, "{org_id:?} {active} {hidden}");
+        }
+    }
+
+    #[test]
+    fn a_block_with_one_member_leaves_the_listing_of_an_organisation_to_another() {
+        const OTHER: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X5";
+        let active = |owner_id| json!({ "owner_id": owner_id, "active": true, "contact_policy": "anyone_matching" });
+        for (org_id, members, expected) in [
+            (Some("org_1"), &[RECIPIENT, OTHER][..], OTHER),
+            (Some("org_1"), &[RECIPIENT], RECIPIENT),
+            (None, &[RECIPIENT, OTHER], RECIPIENT),
+        ] {
+            let mut listing = listing(RECIPIENT, org_id);
+            let mut world = test::world()
+                .answer(organisations::ACTING_MEMBERS, json!({ "owner_ids": members }))
+                .answer(people::PEOPLE, json!({ "people": [active(OTHER), active(RECIPIENT)] }))
+                .answer(relations::HIDDEN, json!({ "owner_ids": [RECIPIENT] }));
+            let stands = world.run(|_call| let_another_stand(PROPOSER, &mut listing));
+            assert!(stands.is_ok());
+            assert_eq!(listing.owner_id, expected, "{org_id:?} {members:?}");
         }
     }
 }

@@ -14,7 +14,9 @@ pub(crate) fn open(call: &Call, input: &Mutual) -> Result<Opened> {
         let expected = "mutual_interest or round";
         return Err(Refusal::validation("/origin", "enum", expected).into());
     }
-    let (from, to) = listings(&input.from_listing_id, &input.to_listing_id)?;
+    let (mut from, mut to) = listings(&input.from_listing_id, &input.to_listing_id)?;
+    guards::let_another_stand(&from.owner_id, &mut to)?;
+    guards::let_another_stand(&to.owner_id, &mut from)?;
     let pair = pair(&from, &to)?;
     let existing = guards::load_open(&pair)?;
     let is_connected = |pairing: &&Stored<Pairing>| pairing.value.state == State::Connected;

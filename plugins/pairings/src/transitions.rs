@@ -137,7 +137,8 @@ fn check_timer(id: &str) -> String {
 
 /// Updates the open pairing of the two listings, and the open proposals of the proposer's listing.
 fn update_pair(call: &Call, pairing_id: &str, pairing: &Pairing) -> Result<()> {
-    let mut pair = PAIRS.get_or_default(&both(&pairing.from.listing_id, &pairing.to.listing_id))?;
+    let Some(key) = pairing.pair_key() else { return Ok(()) };
+    let mut pair = PAIRS.get_or_default(&key)?;
     pair.value.open = pairing.state.is_open().then(|| pairing_id.to_owned());
     if pairing.state == State::Declined {
         pair.value.declined = Some(Declined {
@@ -146,7 +147,10 @@ fn update_pair(call: &Call, pairing_id: &str, pairing: &Pairing) -> Result<()> {
             at: call.now(),
         });
     }
-    PAIRS.put(&pair.id, &pair.value, Expect::Any)?;
+    match pair.value.open.is_some() || pair.value.declined.is_some() {
+        true => PAIRS.put(&pair.id, &pair.value, Expect::Any).map(drop)?,
+        false => PAIRS.delete(&pair.id, Expect::Any)?,
+    }
     let listing_id = pairing.from.listing_id.as_str();
     if !pairing.state.is_waiting() {
         OPEN_PROPOSALS.leave(listing_id, pairing_id)?;

@@ -92,7 +92,9 @@ pub(crate) struct View {
     /// The member of that organisation who answers: who has taken it over, or to whom it was assigned.
     assigned_to: Option<String>,
     origin: Origin,
+    /// The listing of the proposer; empty once it was deleted with its person.
     from_listing_id: String,
+    /// The listing of the recipient; empty once it was deleted with its person.
     to_listing_id: String,
     other: Other,
     /// The messages from before the two were connected; the conversation has the others.
@@ -172,6 +174,8 @@ impl ViewContext {
             hidden.extend(relations::hidden(Some(me), chunk.iter().copied())?);
             people.extend(people::people(chunk.iter().copied())?);
         }
+        // Listings that were deleted with their people have no ids here.
+        ids.remove("");
         let listings = listings::profiles(ids)?.into_iter();
         Ok(Self {
             hidden,

@@ -104,6 +104,13 @@ impl Compensation {
     }
 }
 
+impl Profile {
+    /// Returns the person with whose erasure the listing is deleted; `None` for one of an organisation.
+    pub fn lister_id(&self) -> Option<&str> {
+        self.org_id.is_none().then_some(self.owner_id.as_str())
+    }
+}
+
 /// Who may see an active listing.
 #[choice]
 pub enum Visibility {

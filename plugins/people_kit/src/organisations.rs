@@ -1,6 +1,6 @@
 //! The people that act for an organisation or a company: calls of `social_org` and `owner_verification`.
 
-use crate::{people, relations};
+use crate::{listings::Profile, people, relations};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
@@ -152,6 +152,47 @@ pub fn successor<'a>(
     people: impl IntoIterator<Item = &'a str>,
 ) -> Result<Option<String>, Refusal> {
     Ok(successors(org_id, gone, people)?.into_iter().next())
+}
+
+/// Returns the person who stands for a listing towards a viewer: its owner or, if the owner is `hidden` from
+/// the viewer by a block, another acting member of its organisation. A block is between two people, so it
+/// does not hide what belongs to an organisation; with nobody who could answer the viewer, it returns `None`.
+pub fn stands_towards(
+    viewer_id: &str,
+    (owner_id, org_id): (&str, Option<&str>),
+    hidden: &BTreeSet<String>,
+) -> Result<Option<String>, Refusal> {
+    match org_id {
+        _ if !hidden.contains(owner_id) => Ok(Some(owner_id.to_owned())),
+        Some(org_id) => successor(org_id, owner_id, [viewer_id]),
+        None => Ok(None),
+    }
+}
+
+/// Returns whether others than the owner answer a viewer for a listing, because it is an organisation's.
+pub fn is_answered_by_others(
+    viewer_id: &str,
+    (owner_id, org_id): (&str, Option<&str>),
+) -> Result<bool, Refusal> {
+    match org_id {
+        Some(org_id) => Ok(successor(org_id, owner_id, [viewer_id])?.is_some()),
+        None => Ok(false),
+    }
+}
+
+/// Leaves only the listings that no block hides from a viewer, each with the person who stands for it
+/// towards them.
+pub fn retain_visible(viewer_id: &str, profiles: Vec<Profile>) -> Result<Vec<Profile>, Refusal> {
+    let owners = profiles.iter().map(|profile| profile.owner_id.as_str());
+    let hidden = relations::hidden(Some(viewer_id), owners)?;
+    let mut visible = Vec::with_capacity(profiles.len());
+    for profile in profiles {
+        let of = (profile.owner_id.as_str(), profile.org_id.as_deref());
+        if let Some(owner_id) = stands_towards(viewer_id, of, &hidden)? {
+            visible.push(Profile { owner_id, ..profile });
+        }
+    }
+    Ok(visible)
 }
 
 /// Returns all members to whom work for an organisation can pass, in the order of [`acting_members`].

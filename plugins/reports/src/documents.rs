@@ -11,6 +11,7 @@ pub(crate) const REPORTS: Collection<Report> = Collection::new("reports")
         Person::redact("open_key", &[]),
         Person::redact("subject_id", &[]),
         Person::redact("subject_owner_id", &[]),
+        Person::redact("lister_id", &[Shared("subject_id")]),
         Person::redact("said_by", &[Shared("said")]),
         Person::redact("affected_id", &[]),
         Person::redact("appeal.owner_id", &[Personal("appeal.text")]),
@@ -38,7 +39,11 @@ pub(crate) const APPEAL_TIME: u64 = 184 * DAY;
 pub(crate) struct Report {
     /// The person who made it, or [`OPERATOR`].
     pub(crate) owner_id: String,
+    /// The subject; empty if it was a listing that was deleted with its person.
     pub(crate) subject_id: String,
+    /// The person with whose erasure a reported listing is deleted; `None` for one of an organisation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) lister_id: Option<String>,
     pub(crate) subject: Kind,
     /// The owner of the subject, if it belongs to one person.
     pub(crate) subject_owner_id: Option<String>,

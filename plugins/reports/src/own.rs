@@ -1,10 +1,11 @@
 //! The actions of people: make reports, read them, appeal.
 
-use crate::reasons::{self, REASONS, ReasonView};
+use crate::reasons::{self, REASONS, Reason, ReasonView};
 use crate::views::{self, *};
 use crate::{documents::*, notices, refusals::*, states::*, subjects, types::*};
 use people_kit::text::{Faults, Lines, plain};
 use portolan_sdk::prelude::*;
+use sha2::{Digest as _, Sha256};
 
 /// The maximum number of undecided reports of one person.
 const MOST_OPEN: u64 = 20;
@@ -36,9 +37,10 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<ReportView> {
     count_report(call, &me)?;
     let (report_id, now) = (new_id(call), call.now());
     let value = Report {
-        open_key: format!("{me}/{subject_id}/{reason:?}"),
+        open_key: open_key(&me, &subject_id, reason),
         owner_id: me,
         subject_id,
+        lister_id: found.lister_id,
         subject,
         subject_owner_id: found.owner_id,
         said: found.said,
@@ -57,6 +59,14 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<ReportView> {
     let mut report = Stored::new(report_id, value, now);
     report.save().on_duplicate(|existing_id| ReportError::ReportExists { existing_id })?;
     Ok(views::report(&report, Role::Reporter, now))
+}
+
+/// Returns the unique key of an open report. It has a digest of the subject's id, which an erasure removes
+/// elsewhere.
+fn open_key(owner_id: &str, subject_id: &str, reason: Reason) -> String {
+    let digest = Sha256::digest(subject_id);
+    let digest: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    format!("{owner_id}/{digest}/{reason:?}")
 }
 
 fn count_report(call: &Call, owner_id: &str) -> Result<()> {

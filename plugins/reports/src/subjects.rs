@@ -43,6 +43,8 @@ pub(crate) struct Subject {
     pub(crate) said: Option<String>,
     /// The person who wrote the text.
     pub(crate) said_by: Option<String>,
+    /// The person with whose erasure a listing is deleted; `None` for one of an organisation.
+    pub(crate) lister_id: Option<String>,
 }
 
 /// The call that reads a subject, as the reporter would make it.
@@ -136,12 +138,13 @@ pub(crate) fn find_visible(call: &Call, subject_id: &str) -> Result<Option<Subje
                 owner_id: None,
                 said: stored_text(&record.value, words),
                 said_by: None,
+                lister_id: None,
             };
             Ok(record.map(subject))
         }
         Capability(get, field, ownership) => match get.call(&json!({ *field: subject_id })) {
             Ok(answer) if matches!(ownership, Sender(_)) && is_sender(&answer) => {
-                Ok(Some(Subject { owner_id: None, said: None, said_by: None }))
+                Ok(Some(Subject { owner_id: None, said: None, said_by: None, lister_id: None }))
             }
             Ok(answer) => Ok(Some(Subject {
                 owner_id: match ownership {
@@ -150,6 +153,10 @@ pub(crate) fn find_visible(call: &Call, subject_id: &str) -> Result<Option<Subje
                 },
                 said: stored_text(&answer, words),
                 said_by: author(call, ownership, &answer),
+                lister_id: match (kind, text(&answer, "/org_id")) {
+                    (Listing, None) => text(&answer, "/owner/owner_id"),
+                    _ => None,
+                },
             })),
             Err(refusal) if is_invisible(&refusal) => {
                 match formerly_public_listing(call, *kind, subject_id)? {
@@ -215,6 +222,7 @@ fn formerly_public_listing(
     Ok(Some(Subject {
         said: Some(format!("{}\n{}", listing.title, listing.excerpt)),
         said_by: Some(listing.owner_id.clone()),
+        lister_id: listing.lister_id().map(str::to_owned),
         owner_id: Some(listing.owner_id),
     }))
 }
@@ -235,7 +243,11 @@ fn behind_own_block(call: &Call, kind: Kind, subject_id: &str) -> Result<Option<
             };
             let listing = listings::profile(subject_id).or_else(none_if_invisible)?;
             let listing = listing.filter(|listing| listing.is_active() && is_public(listing));
-            blocked_by(call, listing.map(|listing| (listing.owner_id, Some(listing.title))))
+            let lister_id =
+                listing.as_ref().and_then(|listing| listing.lister_id()).map(str::to_owned);
+            let found =
+                blocked_by(call, listing.map(|listing| (listing.owner_id, Some(listing.title))))?;
+            Ok(found.map(|subject| Subject { lister_id, ..subject }))
         }
         _ => Ok(None),
     }
@@ -267,7 +279,7 @@ fn blocked_by(
             && text(entry, "/subject_id").as_deref() == Some(me)
     });
     let owner_id = Some(owner_id);
-    Ok(blocks.then_some(Subject { said_by: owner_id.clone(), owner_id, said }))
+    Ok(blocks.then_some(Subject { said_by: owner_id.clone(), owner_id, said, lister_id: None }))
 }
 
 fn text(answer: &Value, pointer: &str) -> Option<String> {

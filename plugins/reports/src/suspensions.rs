@@ -27,6 +27,7 @@ pub(crate) fn suspend(call: &Call, input: Suspend) -> Result<Case> {
     let value = Report {
         owner_id: OPERATOR.into(),
         subject_id: owner_id.clone(),
+        lister_id: None,
         subject: Kind::Owner,
         subject_owner_id: Some(owner_id.clone()),
         said: None,

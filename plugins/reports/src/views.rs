@@ -17,6 +17,7 @@ pub(crate) struct ReportView {
     /// Whether you made it, or a measure was taken against you because of it. Nobody is told who
     /// made a report.
     role: Role,
+    /// The subject; empty if it was a listing that was deleted with its person.
     subject_id: String,
     subject: Kind,
     state: State,
@@ -133,6 +134,7 @@ pub(crate) struct Case {
     report_id: String,
     /// The person who made it, or `operator`. Nobody else is told.
     owner_id: String,
+    /// The subject; empty if it was a listing that was deleted with its person.
     subject_id: String,
     subject: Kind,
     /// The owner of the subject, if it belongs to one person.
@@ -162,7 +164,10 @@ pub(crate) fn case(report: &Stored<Report>) -> Result<Case, HostError> {
     Ok(view!(value => Case {
         owner_id, subject_id, subject, subject_owner_id, said, reason, text, state, note;
         report_id: report.id.clone(),
-        about_it: REPORTS.count(field("subject_id").eq(&value.subject_id))?,
+        about_it: match value.subject_id.is_empty() {
+            true => 1,
+            false => REPORTS.count(field("subject_id").eq(&value.subject_id))?,
+        },
         version: report.revision,
         decision: value.decision.as_ref().map(|made| decision(made, APPEAL)),
         appeal: value.appeal.as_ref().map(|made| appeal(made, true)),

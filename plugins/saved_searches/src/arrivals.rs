@@ -2,7 +2,7 @@
 
 use crate::{anchors, documents::*, notices, refusals::*, trial::Trial};
 use listing_search::{StoredCard, is_withheld};
-use people_kit::{people, relations};
+use people_kit::{organisations, people, relations};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
@@ -135,6 +135,7 @@ fn keep_hits(
     let people = people::people(owners.iter().copied())?;
     let hidden = relations::hidden(Some(&card.owner_id), owners)?;
     let hits = HITS.get_many(fitting.iter().map(|search| hit_id(&search.id, listing_id)))?;
+    let of = (card.owner_id.as_str(), card.org_id.as_deref());
     let mut is_first_hit = false;
     for (search, hit) in fitting.iter().zip(hits) {
         let owner_id = &search.value.owner_id;
@@ -144,7 +145,7 @@ fn keep_hits(
                 HITS.save(&mut hit)?;
             }
         } else if !is_old
-            && !hidden.contains(owner_id)
+            && (!hidden.contains(owner_id) || organisations::is_answered_by_others(owner_id, of)?)
             && trial.is_shown_to(&search.value, people.get(owner_id))?
         {
             is_first_hit |= notices::keep(call, search, &trial.stored)?;

@@ -25,7 +25,7 @@ pub(crate) const SEARCHES: Collection<SavedSearch> = Collection::new("searches")
 /// The listings that searches have found, keyed by both ids: those that were announced, and those that
 /// wait for it. As long as such a document exists, its listing is not found again.
 pub(crate) const HITS: Collection<StoredHit> = Collection::new("hits")
-    .people(&[Person::delete("owner_id")])
+    .people(&[Person::delete("owner_id").fields(&[Personal("$id")]), Person::delete("lister_id")])
     .index("search", &["search_id", "number"])
     .index("first", &["search_id", "published_at"])
     .index("until", &["until"]);
@@ -70,6 +70,9 @@ pub(crate) struct StoredHit {
     pub(crate) owner_id: String,
     pub(crate) search_id: String,
     pub(crate) listing_id: String,
+    /// The person with whose erasure the listing is deleted; `None` for one of an organisation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) lister_id: Option<String>,
     /// Its number among all hits that the search has had.
     pub(crate) number: u64,
     /// When the listing was published.

@@ -24,7 +24,7 @@ mod types;
 use arrivals::{Arrival, ListingChange};
 use documents::{HITS, NEWS, OWNER_SEARCHES, SEARCHES, SavedSearch};
 use listing_search::CARDS_OF;
-use people_kit::{people, relations, taxonomy};
+use people_kit::{organisations::ACTING_MEMBERS, people, relations, taxonomy};
 use portolan_sdk::prelude::*;
 use preview::SEARCH_LISTINGS;
 use refreshing::{CatalogChange, Refresh};
@@ -53,7 +53,7 @@ struct SavedSearches;
     title = "Saved searches",
     tags = ["listings", "search", "alerts", "events"],
     invokes = [
-        CARDS_OF, SEARCH_LISTINGS, people::PEOPLE, relations::ALLOWED, relations::HIDDEN,
+        CARDS_OF, SEARCH_LISTINGS, ACTING_MEMBERS, people::PEOPLE, relations::ALLOWED, relations::HIDDEN,
         taxonomy::NARROW,
     ],
     collections = [SEARCHES, HITS, NEWS, OWNER_SEARCHES],

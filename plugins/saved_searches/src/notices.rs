@@ -2,7 +2,7 @@
 
 use crate::{documents::*, refusals::*, trial::Trial, types::*};
 use listing_search::{StoredCard, is_withheld};
-use people_kit::{people, relations};
+use people_kit::{organisations, people, relations};
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,6 +35,7 @@ pub(crate) fn keep(
         owner_id: search.value.owner_id.clone(),
         search_id: search.id.clone(),
         listing_id: listing.listing_id.clone(),
+        lister_id: listing.card.org_id.is_none().then(|| listing.card.owner_id.clone()),
         number: news.last,
         published_at: 0,
         until: 0,
@@ -136,7 +137,10 @@ fn shown<'a>(
     for stored in cards {
         let owner_id = &stored.card.owner_id;
         let owner = people.get(owner_id);
-        let is_hidden = hidden.contains(owner_id)
+        let of = (owner_id.as_str(), stored.card.org_id.as_deref());
+        let is_blocked = hidden.contains(owner_id)
+            && !organisations::is_answered_by_others(&search.value.owner_id, of)?;
+        let is_hidden = is_blocked
             || owner.is_some_and(|owner| !owner.is_findable())
             || is_withheld(&stored.card, owner);
         let trial = Trial::new(stored)?;
@@ -179,13 +183,16 @@ fn publish(
     Ok(search.notify_owner(event, &data)?)
 }
 
-/// Drops the hit of the listing that was published first. The caller saves the news.
+/// Drops the hit of the listing that was published first. The caller saves the news. An erasure deletes hits
+/// without a change of their number, so there can be fewer, which only drops others earlier.
 fn drop_first(search_id: &str, news: &mut News) -> Result<()> {
     if let Some(first) = HITS.find(hits_of(search_id).limit(1))?.into_documents().next() {
         HITS.delete(&first.id, Expect::Any)?;
         news.kept -= 1;
         news.dropped_through = news.dropped_through.max(first.value.published_at);
         news.count = news.count.saturating_sub(u64::from(first.value.number > news.settled));
+    } else {
+        news.kept = 0;
     }
     Ok(())
 }

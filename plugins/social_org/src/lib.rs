@@ -178,7 +178,7 @@ impl SocialOrg {
     /// List the members who act for an organisation, or for the one that is linked to a target.
     ///
     /// It is for other capabilities.
-    #[action(access = internal, callers = ["agent_listings", "applications", "conversations", "pairings", "thread_meetings"], idempotent)]
+    #[action(access = internal, callers = ["agent_listings", "applications", "conversations", "matching_sessions", "pairings", "saved_searches", "thread_meetings"], idempotent)]
     fn acting_members(_call: &Call, input: ActingQuery) -> Result<ActingMembers, OrgError> {
         acting::acting_members(input)
     }

@@ -91,6 +91,11 @@ impl From<IdentityError> for ClientError {
                 )
                 .into()
             },
+            IdentityError::Records(StateError::UndeclaredPerson { .. }) => OAuthError::new(
+                "invalid_request",
+                "a value is or has the id of a person or an agent; leave the id out",
+            )
+            .into(),
             error => {
                 tracing::error!(%error, "an OAuth endpoint cannot answer");
                 OAuthError::new("server_error", "something went wrong on our side").into()

@@ -10,7 +10,7 @@ use crate::{
     state::CallState,
 };
 use portolan_publication::records::Records;
-use portolan_store::{StateError, Unit};
+use portolan_store::{Cause, StateError, Unit};
 use std::sync::Arc;
 
 pub(super) const INTERFACE: Interface =
@@ -71,7 +71,11 @@ impl feeds::Host for CallState {
 
 impl CallState {
     fn records(&mut self) -> Answer<Arc<Records>> {
-        let records = self.work()?.services.records();
+        let work = self.work()?;
+        let records = work.services.records();
+        if records.is_none() {
+            work.unit.note(Cause::NoFeeds);
+        }
         records.ok_or_else(|| HostError::Unavailable("no feeds are published here".to_owned()))
     }
 

@@ -57,6 +57,7 @@ impl CallState {
     pub(super) fn host_error(&self, error: StateError) -> HostError {
         match error {
             StateError::Invalid(text) => HostError::Invalid(text),
+            StateError::UndeclaredPerson { .. } => HostError::Invalid(error.to_string()),
             StateError::Conflict => HostError::Conflict,
             StateError::Duplicate(holder) => HostError::Duplicate(holder),
             StateError::Limit(text) => HostError::Limit(text),

@@ -1,6 +1,6 @@
 //! Reads and writes of single documents; a call sees its own writes over the database's documents.
 
-use super::unit_of_work::Unit;
+use super::{cause::Cause, unit_of_work::Unit};
 use crate::{
     changes::Write,
     connection::read,
@@ -96,11 +96,10 @@ impl Unit {
         };
         let body = plain_json(body, &value);
         check_size(id, &body)?;
-        if let Some(at) = collection.people.find_undeclared_person(id, &value) {
-            return Err(StateError::Invalid(format!(
-                "undeclared_person: the document names a person at {at}: declare the path in the people of the collection {}",
-                collection.name
-            )));
+        if let Some(person) = collection.people.find_undeclared_person(id, &value) {
+            self.note(Cause::UndeclaredPerson(person.clone()));
+            let collection = collection.name.clone();
+            return Err(StateError::UndeclaredPerson { person, collection });
         }
         let entry = collection
             .shape()

@@ -1,6 +1,6 @@
 //! The unit of work: what one call has read and wants to write.
 
-use super::layer::Layer;
+use super::{cause::Cause, layer::Layer};
 use crate::{
     changes::{Attachments, Changes, Write},
     commit::CommitResult,
@@ -50,6 +50,8 @@ pub struct Unit {
     pub(super) read_limit: usize,
     /// The capability within whose share and quota of time queries run; empty for the host.
     pub(super) reader: Arc<str>,
+    /// Why the last request was refused, if the caller can be told.
+    pub(super) cause: Option<Cause>,
     /// Whether the unit may also change documents of replaced generations.
     allows_replaced_generations: bool,
 }
@@ -72,6 +74,7 @@ impl Unit {
             read_bytes: 0,
             read_limit: usize::MAX,
             reader: Arc::default(),
+            cause: None,
             allows_replaced_generations: false,
         }
     }
@@ -188,6 +191,17 @@ impl Unit {
             true => inner.validator.validate(changes).await,
             false => inner.committer.commit(changes).await,
         }
+    }
+
+    /// Notes the cause of a refused request. It replaces an earlier one, and outlives a rollback: a component
+    /// tells its caller only that it failed.
+    pub fn note(&mut self, cause: Cause) {
+        self.cause = Some(cause);
+    }
+
+    /// Returns the cause of the last refused request that has one.
+    pub fn cause(&self) -> Option<&Cause> {
+        self.cause.as_ref()
     }
 }
 

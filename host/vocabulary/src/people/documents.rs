@@ -5,6 +5,7 @@ use super::{
     ids::person_ids,
     path::Step,
     subject::{DOCUMENT_ID, MatchEffect, Subject},
+    undeclared::UndeclaredPerson,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -19,11 +20,12 @@ impl People {
         declared.iter().map(Subject::new).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Returns the first place outside the declared paths where a document names a person: `$id`, a path
-    /// such as `members.0.owner_id`, or `a key of members`. Returns `None` if there is none.
-    pub fn find_undeclared_person(&self, id: &str, document: &Value) -> Option<String> {
-        if person_ids(id).next().is_some() && !self.0.iter().any(|subject| subject.is_document_id) {
-            return Some(DOCUMENT_ID.to_owned());
+    /// Returns the first person whom a document names outside the declared paths, or `None`.
+    pub fn find_undeclared_person(&self, id: &str, document: &Value) -> Option<UndeclaredPerson> {
+        if let Some(person) = person_ids(id).next()
+            && !self.0.iter().any(|subject| subject.is_document_id)
+        {
+            return Some(UndeclaredPerson { id: person.to_owned(), at: DOCUMENT_ID.to_owned() });
         }
         let paths = self.0.iter().filter(|subject| !subject.is_document_id);
         let fields = self.0.iter().flat_map(|subject| &subject.fields).map(|(path, _)| path);
@@ -65,7 +67,15 @@ impl People {
     }
 }
 
-fn find_undeclared_person_id(value: &Value, allowed: &[&[Step]], at: &str) -> Option<String> {
+fn find_undeclared_person_id(
+    value: &Value,
+    allowed: &[&[Step]],
+    at: &str,
+) -> Option<UndeclaredPerson> {
+    let first = |text: &str, place: &dyn Fn() -> String| {
+        let id = person_ids(text).next()?.to_owned();
+        Some(UndeclaredPerson { id, at: place() })
+    };
     let below = |child: &Value, name: &str, matches: &dyn Fn(&Step) -> bool| {
         let allowed = allowed.iter().filter_map(|path| {
             path.split_first().filter(|(step, _)| matches(step)).map(|(_, rest)| rest)
@@ -78,7 +88,7 @@ fn find_undeclared_person_id(value: &Value, allowed: &[&[Step]], at: &str) -> Op
             // Ids in a text with spaces are permitted: sentences do not record whom a document is about.
             let is_text = text.contains(char::is_whitespace);
             let is_allowed = is_text || allowed.iter().any(|path| path.is_empty());
-            (!is_allowed && person_ids(text).next().is_some()).then(|| at.to_owned())
+            if is_allowed { None } else { first(text, &|| at.to_owned()) }
         }
         Value::Array(elements) => elements.iter().enumerate().find_map(|(place, element)| {
             below(element, &place.to_string(), &|step| *step == Step::Elements)
@@ -86,17 +96,17 @@ fn find_undeclared_person_id(value: &Value, allowed: &[&[Step]], at: &str) -> Op
         Value::Object(entries) => entries.iter().find_map(|(name, child)| {
             // Of the keys of an object, only a path that ends with them says whom they name.
             let is_declared = allowed.iter().any(|path| **path == [Step::Entries]);
-            if !is_declared && person_ids(name).next().is_some() {
-                return Some(if at.is_empty() {
-                    "a key".to_owned()
-                } else {
-                    format!("a key of {at}")
-                });
-            }
-            below(child, name, &|step| match step {
-                Step::Name(declared) => declared == name,
-                Step::Entries => true,
-                Step::Elements => false,
+            let key = || match at {
+                "" => "a key".to_owned(),
+                _ => format!("a key of {at}"),
+            };
+            let undeclared = if is_declared { None } else { first(name, &key) };
+            undeclared.or_else(|| {
+                below(child, name, &|step| match step {
+                    Step::Name(declared) => declared == name,
+                    Step::Entries => true,
+                    Step::Elements => false,
+                })
             })
         }),
         _ => None,

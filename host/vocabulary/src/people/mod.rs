@@ -7,6 +7,7 @@
 //!
 //! - `declaration`: what a collection declares.
 //! - `ids`: the ids of people in a text.
+//! - `undeclared`: an id where a document may have none, and the input that it comes from.
 //! - `path`: the paths at which documents name people.
 //! - `subject`: one declared path of people, and the search for matching people at that path.
 //! - `documents`: whom the documents of a collection name.
@@ -18,11 +19,13 @@ mod erase;
 mod ids;
 mod path;
 mod subject;
+mod undeclared;
 
 pub use declaration::{Audience, Erasure, Person, PersonalField, merge_people};
 pub use documents::People;
 pub use erase::Erased;
 pub use ids::{person_ids, redact_ids};
+pub use undeclared::UndeclaredPerson;
 
 #[cfg(test)]
 mod tests;

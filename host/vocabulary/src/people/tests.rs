@@ -96,7 +96,8 @@ fn people_outside_declared_paths_are_reported_by_path() {
         ("members[].id", Erasure::RemoveElement, &[]),
         ("votes{}", Erasure::RemoveElement, &[]),
     ]);
-    let at = |document: Value| declared.find_undeclared_person("id", &document);
+    let at =
+        |document: Value| declared.find_undeclared_person("id", &document).map(|found| found.at);
     let fit = json!({"owner_id": ANNA, "members": [{"id": BEN}], "votes": {BEN: 1}, "note": ANNA,
         "text": format!("ask {ANNA}")});
     assert_eq!(at(fit), None);
@@ -104,7 +105,29 @@ fn people_outside_declared_paths_are_reported_by_path() {
     assert_eq!(at(json!({"members": [{"by": BEN}]})).as_deref(), Some("members.0.by"));
     assert_eq!(at(json!({"seen": {BEN: 1}})).as_deref(), Some("a key of seen"));
     assert_eq!(at(json!({"pair": format!("{ANNA}:{BEN}")})).as_deref(), Some("pair"));
-    assert_eq!(declared.find_undeclared_person(ANNA, &json!({})).as_deref(), Some("$id"));
+    let of_id = UndeclaredPerson { id: ANNA.to_owned(), at: "$id".to_owned() };
+    assert_eq!(declared.find_undeclared_person(ANNA, &json!({})), Some(of_id));
+}
+
+#[test]
+fn an_undeclared_person_is_the_callers_fault_only_if_the_input_has_the_id() {
+    let pointer = |at: &str, input: Value| {
+        let found = UndeclaredPerson { id: ANNA.to_owned(), at: at.to_owned() };
+        let failure = found.caused_by(&input)?;
+        assert_eq!(failure.error_code, "validation_failed");
+        let pointer = failure.conflict?.pointer("/errors/0/pointer")?.as_str()?.to_owned();
+        Some(pointer)
+    };
+    let at = |input: Value| pointer("title", input);
+    assert_eq!(at(json!({"title": ANNA})).as_deref(), Some("/title"));
+    assert_eq!(at(json!({"of/a~b": [0, {"x": ANNA}]})).as_deref(), Some("/of~1a~0b/1/x"));
+    assert_eq!(at(json!({"labels": {ANNA: 1}})).as_deref(), Some("/labels"));
+    assert_eq!(at(json!({"name": format!("by:{ANNA}")})).as_deref(), Some("/name"));
+    // A field of the document's name comes before others.
+    let twice = json!({"owner_id": ANNA, "texts": [ANNA], "title": ANNA});
+    assert_eq!(at(twice.clone()).as_deref(), Some("/title"));
+    assert_eq!(pointer("of.texts.3", twice).as_deref(), Some("/texts/0"));
+    assert_eq!(at(json!({"title": BEN, "note": 5})), None);
 }
 
 #[test]

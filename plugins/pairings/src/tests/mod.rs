@@ -351,6 +351,34 @@ fn a_connection_ends_once_before_a_person_is_erased() {
 }
 
 #[test]
+fn the_listings_of_a_person_are_forgotten_with_them() {
+    let mut old = pairing(State::Declined);
+    old.from.lister_id = None;
+    old.to.lister_id = None;
+    let (wanted, room) = (old.from.listing_id.clone(), old.to.listing_id.clone());
+    let declined = Declined { pairing_id: PAIRING.into(), listing_id: wanted.clone(), at: NOW };
+    let pair = Pair { open: None, declined: Some(declined) };
+    let mut world = world()
+        .answer(people::PEOPLE, json!({ "people": [person(SEEKER, true)] }))
+        .document(PAIRINGS, PAIRING, &old)
+        .document(PAIRS, &both(&wanted, &room), &pair);
+    let left = event("identity.owner_left", json!({ "owner_id": LANDLORD }));
+    world.call("on_owner_left", &left).unwrap();
+    assert_eq!(stored(&world).to.lister_id.as_deref(), Some(LANDLORD));
+    assert!(world.get(PAIRS, &both(&wanted, &room)).is_none());
+
+    // The erasure has emptied the id of the listing.
+    let mut erased = stored(&world);
+    erased.to.listing_id = String::new();
+    let mut world = world.document(PAIRINGS, PAIRING, &erased).owner(SEEKER);
+    world = world
+        .answer(relations::HIDDEN, json!({ "owner_ids": [] }))
+        .answer(listings::PROFILES, json!({ "profiles": [] }));
+    let view = world.call("get", &json!({ "pairing_id": PAIRING })).unwrap();
+    assert_eq!((&view["to_listing_id"], &view["from_listing_id"]), (&json!(""), &json!(wanted)));
+}
+
+#[test]
 fn a_person_can_leave_with_more_connections_than_one_call_ends() {
     let mut world = world().answer(people::PEOPLE, json!({ "people": [person(SEEKER, true)] }));
     for number in 100..190 {

@@ -57,6 +57,7 @@ fn hit() -> StoredHit {
         owner_id: SEEKER.into(),
         search_id: SEARCH.into(),
         listing_id: "lst_1".into(),
+        lister_id: None,
         number: 0,
         published_at: 0,
         until: 0,

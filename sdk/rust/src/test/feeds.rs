@@ -10,6 +10,8 @@ use crate::{
     imports,
 };
 
+/// The beginning of the names under which the records of feeds are kept.
+const FEEDS: &str = "feeds/";
 /// The address of a world.
 const PUBLIC_URL: &str = "https://host.example";
 
@@ -25,18 +27,28 @@ impl State {
         self.learn(&description::Collection { name: name.clone(), ..feed });
         self.write(&name, id, body, Expectation::Absent)
     }
+
+    /// Ensures that the world has feeds, as a host has once they are published.
+    fn ensure_published(&self) -> Result<(), HostError> {
+        match self.shapes.keys().any(|name| name.starts_with(FEEDS)) {
+            true => Ok(()),
+            false => Err(HostError::Unavailable("no feeds are published here".to_owned())),
+        }
+    }
 }
 
 impl imports::Feeds for State {
     fn publication(&mut self) -> Result<String, HostError> {
-        Ok("test".to_owned())
+        self.ensure_published().map(|()| "test".to_owned())
     }
 
     fn get_many(&mut self, feed: &str, ids: &[String]) -> Result<Vec<Option<Document>>, HostError> {
+        self.ensure_published()?;
         imports::Documents::get_many(self, &collection(feed), ids)
     }
 
     fn find(&mut self, feed: &str, query: &Query) -> Result<Page, HostError> {
+        self.ensure_published()?;
         imports::Documents::find(self, &collection(feed), query)
     }
 
@@ -46,6 +58,7 @@ impl imports::Feeds for State {
         query: &Query,
         paths: &[String],
     ) -> Result<Vec<Vec<Counted>>, HostError> {
+        self.ensure_published()?;
         imports::Documents::count_by(self, &collection(feed), query, paths)
     }
 }
@@ -64,5 +77,5 @@ impl imports::Platform for State {
 
 /// Returns the name under which a feed's records are kept.
 fn collection(feed: &str) -> String {
-    format!("feeds/{feed}")
+    format!("{FEEDS}{feed}")
 }

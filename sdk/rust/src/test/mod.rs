@@ -45,7 +45,7 @@
 //! ```
 //!
 //! Documents, filters, orders and unique indexes work as on the host, and so do the records of feeds, but
-//! every relevance is 0 and only records with all words are found.
+//! every relevance is 0 and only records with all words are found. A world without a record has no feeds.
 //! Like the host, a world keeps what an action writes only if the action succeeds. It does not
 //! validate inputs and outputs against their schemas, and does not check who may call an action:
 //! `portolan test` does.

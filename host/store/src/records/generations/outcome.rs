@@ -113,7 +113,8 @@ fn check_migrated(
     if !value.is_object() {
         return Err("the migrated document is not a JSON object".to_owned());
     }
-    if let Some(at) = people.find_undeclared_person(id, value) {
+    if let Some(person) = people.find_undeclared_person(id, value) {
+        let at = person.at;
         return Err(format!("undeclared_person: the migrated document names a person at {at}"));
     }
     shape.entry(value).map_err(|error| error.to_string())

@@ -1,0 +1,35 @@
+//! What a caller is told in place of a component's general failure, if the host knows the cause.
+
+use portolan_catalog::Capability;
+use portolan_publication::no_feeds;
+use portolan_store::{Cause, Unit};
+use portolan_vocabulary::{ErrorCode, ErrorKind, Failure};
+
+/// Returns the failure that names the cause noted in the unit, if there is one that explains the component's
+/// failure; otherwise the component's.
+///
+/// Components in all languages answer a refused request of theirs in general terms. `input` is that of the
+/// outermost call, because the caller knows no other; events and timers have no caller who could change it.
+pub(super) fn explain(
+    failure: Failure,
+    unit: &Unit,
+    capability: &Capability,
+    input: Option<&str>,
+) -> Failure {
+    let explained = match unit.cause() {
+        Some(Cause::UndeclaredPerson(person)) if failure.kind == ErrorKind::Internal => {
+            let input = input.and_then(|input| serde_json::from_str(input).ok());
+            let failure = input.and_then(|input| person.caused_by(&input));
+            failure.map(|failure| failure.next(capability.schema_step()))
+        }
+        Some(Cause::NoFeeds) if is_general(&failure) => Some(no_feeds()),
+        _ => None,
+    };
+    explained.unwrap_or(failure)
+}
+
+/// Returns whether a failure says only that something is unavailable.
+fn is_general(failure: &Failure) -> bool {
+    let code = ErrorCode::DependencyUnavailable;
+    failure.has_code(code) && failure.message == code.row().message && failure.next.is_none()
+}
