@@ -140,8 +140,7 @@ pub async fn build(
     let read = gather(sources, before, &fetcher, confirmed, *now, progress).await;
     // Meanwhile somebody may have objected: the rest is as it is published now, and nobody else publishes.
     let press = Press::open(folder)?;
-    let mut former = press.published()?;
-    former.state.sources = read.sources;
+    let mut former = press.published_with(read.sources)?;
     if let Some(knowledge) = knowledge {
         former.state.knowledge.clone_from(knowledge);
     }

@@ -187,8 +187,8 @@ fn divide<'a>(
 fn part(name: &str, roles: &[Entry<'_>]) -> serde_json::Result<Vec<u8>> {
     let describe = |entry: &Entry<'_>| Description {
         id: entry.id.clone(),
-        description_text: entry.posting.description_text.clone(),
-        description_html: entry.posting.description_html.clone(),
+        description_text: entry.posting.description_text.text(),
+        description_html: entry.posting.description_html.text(),
     };
     let items = roles.iter().map(describe).collect();
     let part = Descriptions { feed: FEED.to_owned(), part: name.to_owned(), items };
@@ -220,7 +220,7 @@ mod tests {
 
     fn postings(count: usize, length: usize) -> Vec<(String, Posting)> {
         let posting = |at: usize| Posting {
-            description_html: "x".repeat(length + at % 7),
+            description_html: "x".repeat(length + at % 7).into(),
             ..Posting::default()
         };
         (0..count).map(|at| (stable("rol", &[&at.to_string()]), posting(at))).collect()

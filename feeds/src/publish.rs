@@ -12,10 +12,13 @@ use crate::{
     files::{self, found, readable, sync_folder},
     identifier::hexadecimal,
     snapshots,
-    state::{Quarantined, State},
+    state::{Kept, Quarantined, State},
     timestamp::Timestamp,
 };
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{
+    Deserialize, Serialize,
+    de::{DeserializeOwned, IgnoredAny},
+};
 use sha2::{Digest as _, Sha256};
 use std::{
     collections::BTreeMap,
@@ -109,11 +112,17 @@ impl Press {
     }
 
     pub fn published(&self) -> io::Result<Published> {
+        self.published_with(self.state()?.sources)
+    }
+
+    /// Returns what is published now, with these sources in its state: what was read of them before is not
+    /// read, because it is most of the memory of a build.
+    pub fn published_with(&self, sources: BTreeMap<String, Kept>) -> io::Result<Published> {
         let current = self.folder.join(CURRENT);
-        if !current.exists() {
-            return Ok(Published::default());
-        }
-        Ok(Published { state: self.state()?, documents: whole_documents(&current)? })
+        let state: State<IgnoredAny> = kept(&current.join(STATE))?;
+        let documents =
+            if current.exists() { whole_documents(&current)? } else { Documents::new() };
+        Ok(Published { state: state.with(sources), documents })
     }
 
     /// Returns what was last read from the sources.

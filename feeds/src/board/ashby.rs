@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(posting.employment_type, EmploymentType::PartTime);
         assert_eq!(posting.locations[0].city.as_deref(), Some("San Francisco"));
         assert_eq!(posting.locations[1].label, "Berkeley");
-        assert_eq!(posting.description_html, "<p>Draw.</p>");
+        assert_eq!(posting.description_html.text(), "<p>Draw.</p>");
     }
 
     #[test]

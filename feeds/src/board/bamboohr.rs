@@ -132,8 +132,8 @@ fn complete(posting: Posting, bytes: &[u8]) -> Result<Posting, BoardError> {
     Ok(Posting {
         locations: if places.is_empty() { posting.locations } else { places },
         date_posted: detail.date_posted.and_then(|date| date.parse().ok()),
-        description_html: text.html,
-        description_text: text.text,
+        description_html: text.html.into(),
+        description_text: text.text.into(),
         ..posting
     })
 }
@@ -163,7 +163,7 @@ mod tests {
           "atsLocation":{"country":"Switzerland","state":"Vaud","city":"Lausanne"},"description":"<p>Drive.\u00a0<\/p>",
           "compensation":"80k to 90k","datePosted":"2026-11-02"}}}"#;
         let posting = board.complete(posting.clone(), text.as_bytes()).unwrap();
-        assert_eq!(posting.description_text, "Drive.");
+        assert_eq!(posting.description_text.text(), "Drive.");
         assert_eq!(posting.locations[0].label, "Lausanne, Vaud, Switzerland");
         assert!(posting.locations[0].primary);
         assert_eq!(posting.date_posted.unwrap().to_string(), "2026-11-02T00:00:00.000Z");

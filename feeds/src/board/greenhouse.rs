@@ -187,9 +187,9 @@ mod tests {
     fn the_escaped_description_becomes_safe_html() {
         let page = read(BOARD.as_bytes()).unwrap();
         let posting = &page.postings[0];
-        assert!(posting.description_html.starts_with("<p>Build &amp; run robots.</p>"));
-        assert_eq!(posting.description_text, "Build & run robots.\nAsk [removed]");
-        assert!(!posting.description_html.contains("steal"));
+        assert!(posting.description_html.text().starts_with("<p>Build &amp; run robots.</p>"));
+        assert_eq!(posting.description_text.text(), "Build & run robots.\nAsk [removed]");
+        assert!(!posting.description_html.text().contains("steal"));
     }
 
     #[test]

@@ -190,7 +190,7 @@ mod tests {
         } }] }));
         assert_eq!(posting.external_id, "8041");
         assert_eq!(posting.title, "Welder & Fitter");
-        assert_eq!(posting.description_text, "Weld & fit.");
+        assert_eq!(posting.description_text.text(), "Weld & fit.");
         assert_eq!(posting.employment_type, EmploymentType::PartTime);
         let labels: Vec<_> = posting.locations.iter().map(|place| &*place.label).collect();
         assert_eq!(labels, ["Lilienthal, Deutschland", "Oslo, NO", "Bergen, Norway"]);

@@ -162,10 +162,10 @@ mod tests {
         assert_eq!(posting.base_salary.as_ref().unwrap().unit, SalaryUnit::Hour);
         assert_eq!(posting.apply_url, "https://jobs.copperleaf.example/5ac2/apply");
         assert_eq!(
-            posting.description_text,
+            posting.description_text.text(),
             "Sell robots.\nCall [removed] <now>.\nYou will\nListen\nClose\nWe are kind."
         );
-        assert!(!posting.description_html.contains("onclick"));
+        assert!(!posting.description_html.text().contains("onclick"));
     }
 
     #[test]

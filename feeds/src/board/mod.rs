@@ -21,7 +21,7 @@ pub use renamed::Renamed;
 use crate::{
     entries::{self, Refused},
     record::{Ats, EmploymentType, Location, Salary, WorkplaceType},
-    text::Description,
+    text::{Description, Packed},
     timestamp::Timestamp,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -94,8 +94,8 @@ pub struct Posting {
     pub employment_type: EmploymentType,
     pub workplace_type: WorkplaceType,
     pub locations: Vec<Location>,
-    pub description_html: String,
-    pub description_text: String,
+    pub description_html: Packed,
+    pub description_text: Packed,
     pub base_salary: Option<Salary>,
     pub date_posted: Option<Timestamp>,
     pub valid_through: Option<Timestamp>,
@@ -279,8 +279,8 @@ fn page<T: DeserializeOwned>(
 /// Completes a posting. The error says which is missing: the identifier, the title, or a valid URL.
 fn opened(mut posting: Posting, description: Description) -> Result<Option<Posting>, &'static str> {
     posting.title = crate::text::line(&posting.title, MOST_TITLE);
-    posting.description_html = description.html;
-    posting.description_text = description.text;
+    posting.description_html = description.html.into();
+    posting.description_text = description.text.into();
     posting.locations.retain(|location| !location.label.is_empty());
     posting.locations.truncate(MOST_LOCATIONS);
     if let Some(first) = posting.locations.first_mut() {

@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(labels, ["HQ - Turin - IT", "Berlin / Remote"]);
         assert_eq!(posting.workplace_type, WorkplaceType::Remote);
         assert_eq!(posting.employment_type, EmploymentType::PartTime);
-        assert_eq!(posting.description_text, "Aufgaben\nBauen");
+        assert_eq!(posting.description_text.text(), "Aufgaben\nBauen");
         let salary = posting.base_salary.as_ref().unwrap();
         assert_eq!((salary.min, salary.max, salary.unit), (Some(14.5), None, SalaryUnit::Hour));
     }

@@ -194,7 +194,7 @@ mod tests {
             "translations":{"de":{"title":"Schreiber","description":"<p>Schreiben.</p>"},"fr":null}}]}"#,
         );
         assert_eq!((posting.title.as_str(), posting.external_id.as_str()), ("Schreiber", "ab2"));
-        assert_eq!(posting.description_text, "Schreiben.");
+        assert_eq!(posting.description_text.text(), "Schreiben.");
         assert_eq!(posting.locations[0].label, "Remote job");
         assert_eq!(posting.base_salary, None);
     }

@@ -185,8 +185,8 @@ fn complete(posting: Posting, bytes: &[u8]) -> Result<Posting, BoardError> {
     Ok(Posting {
         apply_url: link(detail.apply_url.as_deref(), &posting.apply_url),
         source_url: link(detail.posting_url.as_deref(), &posting.source_url),
-        description_html: html,
-        description_text: text,
+        description_html: html.into(),
+        description_text: text.into(),
         ..posting
     })
 }
@@ -233,7 +233,7 @@ mod tests {
           "jobDescription":{"title":"The role","text":"<p>Count.</p><script>x()</script>"},"qualifications":null}}}"#;
         let source_url = posting.source_url.clone();
         let posting = complete(posting, detail).unwrap();
-        assert_eq!(posting.description_text, "The role\nCount.\nUs\nKind.");
+        assert_eq!(posting.description_text.text(), "The role\nCount.\nUs\nKind.");
         assert_eq!(posting.apply_url, "https://careers.copperleaf.example/744/apply");
         assert_eq!(posting.source_url, source_url);
     }

@@ -101,7 +101,11 @@ fn read_json(bytes: &[u8], site: &Site<'_>) -> Result<Page, BoardError> {
             read.map(|posting| match posting.description_text.is_empty() {
                 true => {
                     let text = description(&item.content_html, MOST_TEXT);
-                    Posting { description_html: text.html, description_text: text.text, ..posting }
+                    Posting {
+                        description_html: text.html.into(),
+                        description_text: text.text.into(),
+                        ..posting
+                    }
                 }
                 false => posting,
             })
@@ -134,7 +138,7 @@ mod tests {
         assert_eq!((page.postings.len(), page.refused.len()), (1, 1));
         let posting = &page.postings[0];
         assert_eq!(posting.locations[0].label, "Umeå, Sweden");
-        assert_eq!(posting.description_text, "Bygg & kör.");
+        assert_eq!(posting.description_text.text(), "Bygg & kör.");
         assert_eq!(posting.workplace_type, WorkplaceType::OnSite);
         assert_eq!(posting.date_posted.unwrap().to_string(), "2026-11-03T09:48:06.000Z");
     }
@@ -151,7 +155,7 @@ mod tests {
         assert_eq!((page.postings.len(), page.refused.len()), (1, 1));
         let posting = &page.postings[0];
         assert_eq!(
-            (posting.external_id.as_str(), posting.description_text.as_str()),
+            (posting.external_id.as_str(), posting.description_text.text().as_str()),
             ("82", "Bygg.")
         );
         assert_eq!(posting.source_url, "https://copperleaf.teamtailor.com/jobs/82-tekniker");

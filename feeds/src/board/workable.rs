@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(posting.workplace_type, WorkplaceType::Remote);
         assert_eq!(posting.locations[0].label, "San Francisco, California, United States");
         assert_eq!(posting.date_posted.unwrap().to_string(), "2026-11-03T00:00:00.000Z");
-        assert_eq!(posting.description_text, "Help.\nKindly");
+        assert_eq!(posting.description_text.text(), "Help.\nKindly");
     }
 
     #[test]

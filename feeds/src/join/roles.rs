@@ -97,7 +97,8 @@ fn role(
     let function = work::function(&posting.title);
     let seen = held.missing == 0 && !at.failing;
     let name = &place.organisation.name;
-    let beginning: String = posting.description_text.chars().take(BEGINNING).collect();
+    let description = posting.description_text.text();
+    let beginning: String = description.chars().take(BEGINNING).collect();
     let summary = line(&beginning, SUMMARY);
     let source = Source {
         id: stable("src", &[&board_id, &posting.external_id]),
@@ -108,7 +109,7 @@ fn role(
         published_at: posting.date_posted.map(|date| date.min(at.now)),
         retrieved_at: at.read_at,
         excerpt: summary.clone(),
-        sha256: sha256(format!("{}\n{}", posting.title, posting.description_text).as_bytes()),
+        sha256: sha256(format!("{}\n{}", posting.title, description).as_bytes()),
         license: board.license.clone(),
         attribution: board.attribution.clone(),
     };

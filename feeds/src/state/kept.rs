@@ -11,12 +11,13 @@ use crate::{
     syndication::Item,
     timestamp::Timestamp,
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::IgnoredAny};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// `S` is what is known about each source, or `IgnoredAny` if that is not read.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct State {
-    pub sources: BTreeMap<String, Kept>,
+pub struct State<S = BTreeMap<String, Kept>> {
+    pub sources: S,
     /// What people have said about signals, as of the last build.
     #[serde(default)]
     pub knowledge: Knowledge,
@@ -37,6 +38,15 @@ pub struct State {
     /// From what the documents were made, besides the sources' records.
     #[serde(default)]
     pub origin: Option<Origin>,
+}
+
+impl State<IgnoredAny> {
+    /// Completes a state that was read without its sources.
+    pub fn with(self, sources: BTreeMap<String, Kept>) -> State {
+        let Self { sources: _, knowledge, absent_signals, quarantined, gone, objections, origin } =
+            self;
+        State { sources, knowledge, absent_signals, quarantined, gone, objections, origin }
+    }
 }
 
 /// From what documents were made: with it, they can be made again without asking a source.

@@ -3,11 +3,13 @@
 
 mod contact;
 mod invisible;
+mod packed;
 mod phone;
 mod simple;
 
 pub use contact::{Contact, REMOVED, find, is_email_in, remove};
 pub use invisible::{hidden_in, is_invisible, visible};
+pub use packed::Packed;
 
 use ammonia::{Builder, UrlRelative};
 use percent_encoding::percent_decode_str;
