@@ -15,6 +15,9 @@ const MAX_LIMIT: u32 = 1_000;
 const MAX_QUERY_WORDS: usize = 64;
 /// The maximum number of terms of one word that are searched for: a word has up to 11, its stems and itself.
 const MAX_ALTERNATIVES: usize = 100;
+/// The maximum number of words by which documents are found that do not have all words. Databases find these by
+/// an expression of all combinations, which grows with the number of words as 2^n.
+const MAX_TELLING: usize = 6;
 
 /// A query as a capability writes it.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +40,9 @@ pub struct Query {
     /// The words of the text, sorted and distinct; empty if the query has no text. A document must
     /// have each of these words in its texts.
     pub words: Vec<Word>,
+    /// The words by which documents are found that do not have all of them: the longest, because long words say
+    /// more than short ones.
+    pub telling: Vec<Word>,
     pub near: Option<Circle>,
     pub within: Option<Rectangle>,
     pub order: Vec<Order>,
@@ -50,7 +56,8 @@ pub struct Query {
 /// The facts that a query finds about a matching document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Found {
-    /// How many words of the query the document does not have.
+    /// How many telling words of the query the document does not have, and one more if the query has others; 0 if
+    /// the document has all words.
     pub missing_words: usize,
     /// The squared chord from the centre of `near`, by which `distance` sorts.
     pub squared_chord: Option<f64>,
@@ -104,7 +111,8 @@ impl Query {
             return Err(QueryError::Limit(limit));
         }
         let paths = shape.paths().to_vec();
-        Ok(Self { filter, words, near, within, order, limit, unchecked, paths })
+        let telling = telling(&words);
+        Ok(Self { filter, words, telling, near, within, order, limit, unchecked, paths })
     }
 
     /// Returns whether documents with a part of the words are found after those with all: only a query by relevance has
@@ -114,13 +122,23 @@ impl Query {
         let by_relevance = first.is_some_and(|order| {
             order.by == OrderBy::Relevance && order.direction == Direction::Descending
         });
-        by_relevance && self.words.len() > self.fewest_words()
+        by_relevance && self.most_telling() >= self.fewest_telling()
     }
 
-    /// Returns how many of the words a document needs at least to be found without all: a quarter. A sentence has
-    /// many words that say little.
-    pub fn fewest_words(&self) -> usize {
-        self.words.len().div_ceil(4)
+    /// Returns how many of the telling words a document needs at least to be found without all words: a quarter. A
+    /// sentence has many words that say little.
+    pub fn fewest_telling(&self) -> usize {
+        self.telling.len().div_ceil(4)
+    }
+
+    /// Returns how many of the telling words a document without all words has at most.
+    pub fn most_telling(&self) -> usize {
+        self.most_missing() - 1
+    }
+
+    /// Returns the `missing_words` of a document without any telling word.
+    pub fn most_missing(&self) -> usize {
+        self.telling.len() + usize::from(self.telling.len() < self.words.len())
     }
 
     /// Returns the facts about a document, if it fits the query and has all of its words.
@@ -130,8 +148,11 @@ impl Query {
 
     /// Returns the facts about a document, if the query finds it.
     pub fn finds(&self, entry: &Entry) -> Option<Found> {
-        let fewest = if self.finds_partial() { self.fewest_words() } else { self.words.len() };
-        self.fit(entry).filter(|found| self.words.len() - found.missing_words >= fewest)
+        let most_missing = match self.finds_partial() {
+            true => self.most_missing() - self.fewest_telling(),
+            false => 0,
+        };
+        self.fit(entry).filter(|found| found.missing_words <= most_missing)
     }
 
     /// Returns the facts about a document, if it fits all conditions but the words.
@@ -152,7 +173,12 @@ impl Query {
             None => None,
         };
         let has = |term: &str| entry.words.iter().flatten().any(|word| word == term);
-        let missing_words = self.words.iter().filter(|word| !word.is_in(has)).count();
+        let missing_words = match self.words.iter().all(|word| word.is_in(has)) {
+            true => 0,
+            false => {
+                self.most_missing() - self.telling.iter().filter(|word| word.is_in(has)).count()
+            }
+        };
         Some(Found { missing_words, squared_chord })
     }
 
@@ -174,7 +200,7 @@ impl Query {
     /// Returns the digest of the query and the scope for which a cursor is valid. `limit` and
     /// `unchecked` are not part of it, so they may change from page to page.
     pub fn digest(&self, scope: &str) -> [u8; 32] {
-        let Self { filter, words, near, within, order, limit: _, unchecked: _, paths: _ } = self;
+        let Self { filter, words, telling: _, near, within, order, .. } = self;
         let mut bytes = b"query 1".to_vec();
         add(&mut bytes, scope.as_bytes());
         add(&mut bytes, &filter.as_ref().map(Filter::canonical).unwrap_or_default());
@@ -222,6 +248,20 @@ fn words(shape: &Shape, text: &str) -> Result<Vec<Word>, QueryError> {
     words.truncate(MAX_QUERY_WORDS);
     words.iter_mut().for_each(|word| word.terms.truncate(MAX_ALTERNATIVES));
     if words.is_empty() { Err(QueryError::NoWords) } else { Ok(words) }
+}
+
+/// Returns the longest words, of which each counts as long as its longest term, in the order of all.
+fn telling(words: &[Word]) -> Vec<Word> {
+    let length = |word: &Word| {
+        let lengths =
+            word.terms.iter().map(|term| term.iter().map(|part| part.chars().count()).sum());
+        lengths.max().unwrap_or(0_usize)
+    };
+    let mut telling = words.to_vec();
+    telling.sort_by_key(|word| std::cmp::Reverse(length(word)));
+    telling.truncate(MAX_TELLING);
+    telling.sort();
+    telling
 }
 
 fn order_by(shape: &Shape, request: &Request<'_>, by: &str) -> Result<OrderBy, QueryError> {

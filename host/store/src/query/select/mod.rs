@@ -19,9 +19,6 @@ use sea_query::{Alias, Cond, Expr, ExprTrait as _, IntoTableRef as _, JoinType, 
 /// A region of more bands than this is searched as one range of bands, in which the index does not find the
 /// longitudes.
 const MAX_LISTED_BANDS: i64 = 400;
-/// The documents with a part of more words than this are found by counting the words of each, because an
-/// expression of all combinations would be too long.
-const MAX_COMBINED: usize = 6;
 /// The nearest documents are searched in a small circle first, and then in wider ones.
 const MIN_RADIUS_M: f64 = 250.0;
 const RADIUS_FACTOR: f64 = 4.0;
@@ -43,8 +40,8 @@ impl<'a> Select<'a> {
     ) -> SelectStatement {
         let mut found = SelectStatement::new();
         match part {
-            SearchPart::Partial { fewest, most } => {
-                self.add_partial(&mut found, query, (*fewest, *most), written);
+            SearchPart::Partial(telling) => {
+                self.add_partial(&mut found, query, *telling, written);
             }
             _ => {
                 self.add_tables(&mut found, query);
@@ -118,7 +115,7 @@ impl<'a> Select<'a> {
         {
             // The relevance is from `-missing` to `1 - missing`.
             let missing = relevance.abs().ceil() as usize;
-            return partial_parts(query, query.words.len().saturating_sub(missing));
+            return partial_parts(query, query.most_missing().saturating_sub(missing));
         }
         let mut parts = Vec::new();
         match (first, query.near, self.backend) {
@@ -142,7 +139,7 @@ impl<'a> Select<'a> {
         }
         parts.push(SearchPart::All);
         if query.finds_partial() {
-            parts.extend(partial_parts(query, query.words.len() - 1));
+            parts.extend(partial_parts(query, query.most_telling()));
         }
         parts
     }
@@ -186,7 +183,7 @@ impl<'a> Select<'a> {
         }
         let near = match part {
             SearchPart::Within(circle) => Some(*circle),
-            SearchPart::Ranked | SearchPart::All | SearchPart::Partial { .. } => query.near,
+            SearchPart::Ranked | SearchPart::All | SearchPart::Partial(_) => query.near,
         };
         self.add_filters(statement, query, near, written);
     }
@@ -291,18 +288,10 @@ impl<'a> Select<'a> {
     }
 }
 
-/// Returns the parts of the documents that have at most `most` of the words. With few words there is one part
-/// for each number of words, so that the first ones fill the page. With more, there is one part for all, the
-/// same on each page.
+/// Returns the parts of the documents that have at most `most` of the telling words: one for each number of words,
+/// so that the first ones fill the page.
 fn partial_parts(query: &Query, most: usize) -> Vec<SearchPart> {
-    let fewest = query.fewest_words();
-    match query.words.len() > MAX_COMBINED {
-        true => vec![SearchPart::Partial { fewest, most: query.words.len() - 1 }],
-        false => (fewest..=most)
-            .rev()
-            .map(|words| SearchPart::Partial { fewest: words, most: words })
-            .collect(),
-    }
+    (query.fewest_telling()..=most).rev().map(SearchPart::Partial).collect()
 }
 
 /// Sorts by these keys, of which the last is the id, and selects only rows after the cursor.

@@ -10,11 +10,8 @@ pub(crate) enum SearchPart {
     /// The documents that are ranked: those written last.
     Ranked,
     All,
-    /// Documents that have at least `fewest` and at most `most` of the words, among the newest of the collection.
-    Partial {
-        fewest: usize,
-        most: usize,
-    },
+    /// Documents that have this many of the telling words and not all words, among the newest of the collection.
+    Partial(usize),
 }
 
 /// A builder of statements over the tables of one layout. `x` is the table of keys, or the documents of a

@@ -9,9 +9,7 @@ use crate::connection::Backend;
 use portolan_text::{Term, Word};
 use sea_query::{
     Alias, Cond, Expr, ExprTrait as _, IntoTableRef as _, JoinType, Order, SelectStatement,
-    UnionType,
 };
-use std::slice;
 
 /// The weights of the texts, the first the highest; further texts have the last weight.
 const WEIGHTS: [f64; 4] = [8.0, 4.0, 2.0, 1.0];
@@ -40,23 +38,19 @@ impl Select<'_> {
         }
     }
 
-    /// Adds the tables and conditions of the documents that have a part of the words. `partial` has the
-    /// positions of those with the most of them, and how many each has.
+    /// Adds the tables and conditions of the documents that have `count` of the telling words, and not all words.
+    /// `partial` has the positions of the newest.
     pub(super) fn add_partial(
         &self,
         statement: &mut SelectStatement,
         query: &Query,
-        (fewest, most): (usize, usize),
+        count: usize,
         written: &[String],
     ) {
         let mut partial = SelectStatement::new();
-        let has = match fewest == most {
-            true => self.add_combinations(&mut partial, query, most),
-            false => self.add_counted(&mut partial, query, fewest, most),
-        };
+        self.add_combinations(&mut partial, query, count);
         self.add_filters(&mut partial, query, query.near, written);
         partial.expr_as(column("x", "seq"), "seq");
-        partial.expr_as(has, "has");
         partial.limit(RANKED_PARTIAL);
         let table = self.table().into_table_ref().alias(Alias::new("x"));
         match self.backend {
@@ -71,7 +65,7 @@ impl Select<'_> {
                     Cond::all(),
                 );
                 statement.cross_join(table);
-                statement.and_where(self.matches(self.any_of(&query.words)));
+                statement.and_where(self.matches(self.any_of(&query.telling)));
                 statement.and_where(self.is_new());
                 statement.and_where(self.ranks());
                 statement.and_where(column("partial", "seq").eq(column(&words, "rowid")));
@@ -84,10 +78,9 @@ impl Select<'_> {
         statement.and_where(column("x", "seq").eq(column("partial", "seq")));
     }
 
-    /// Selects the newest documents that have exactly `count` of the words, through the index of words. Returns
-    /// the number as an expression.
-    fn add_combinations(&self, partial: &mut SelectStatement, query: &Query, count: usize) -> Expr {
-        let exactly = self.exactly(&query.words, count);
+    /// Selects the newest of these documents, through the index of words.
+    fn add_combinations(&self, partial: &mut SelectStatement, query: &Query, count: usize) {
+        let exactly = self.exactly(query, count);
         match self.backend {
             Backend::Sqlite(_) => {
                 let words = self.word_table();
@@ -104,71 +97,6 @@ impl Select<'_> {
                 partial.order_by_expr(column("x", "seq"), Order::Desc);
             }
         }
-        Expr::value(count as i64)
-    }
-
-    /// Selects the documents that have from `fewest` to `most` of the words, those with the most words first and
-    /// then the newest, by counting. Returns the number as an expression.
-    fn add_counted(
-        &self,
-        partial: &mut SelectStatement,
-        query: &Query,
-        fewest: usize,
-        most: usize,
-    ) -> Expr {
-        let (fewest, most) = (fewest as i64, most as i64);
-        match self.backend {
-            Backend::Sqlite(_) => {
-                let mut counted = self.counted_words(query);
-                let count = Expr::cust("count(*)");
-                counted.and_having(count.clone().between(fewest, most));
-                counted.order_by_expr(count, Order::Desc);
-                counted.order_by((Alias::new("rows"), Alias::new("seq")), Order::Desc);
-                // With a limit, SQLite keeps the order of the subquery, and filters only as many as it needs.
-                counted.limit(NEWEST);
-                partial.from_subquery(counted, Alias::new("counted"));
-                partial.cross_join(self.table().into_table_ref().alias(Alias::new("x")));
-                partial.and_where(column("x", "seq").eq(column("counted", "seq")));
-                column("counted", "has")
-            }
-            Backend::Postgres(_) => {
-                partial.from_as(self.table(), Alias::new("x"));
-                partial.and_where(word_condition(&self.any_of(&query.words), self.newest));
-                let has_word = |word: &Word| {
-                    let count = "CAST(x.words @@ CAST($1 AS tsquery) AS INTEGER)";
-                    Expr::cust_with_values(count, [self.all_of(slice::from_ref(word))])
-                };
-                let has = query.words.iter().map(has_word).reduce(Expr::add);
-                let has = has.unwrap_or_else(|| Expr::value(0));
-                partial.and_where(has.clone().between(fewest, most));
-                partial.order_by_expr(has.clone(), Order::Desc);
-                partial.order_by_expr(column("x", "seq"), Order::Desc);
-                has
-            }
-        }
-    }
-
-    /// Selects the positions of the newest documents with their number of words, on SQLite.
-    fn counted_words(&self, query: &Query) -> SelectStatement {
-        let words = self.word_table();
-        let mut rows = query.words.iter().map(|word| {
-            let mut rows = SelectStatement::new();
-            rows.expr_as(column(&words, "rowid"), "seq");
-            rows.from(Alias::new(&words));
-            rows.and_where(self.has_all(slice::from_ref(word)));
-            rows.and_where(self.is_new());
-            rows
-        });
-        let mut all = rows.next().unwrap_or_default();
-        for rows in rows {
-            all.union(UnionType::All, rows);
-        }
-        let mut counted = SelectStatement::new();
-        counted.expr_as(column("rows", "seq"), "seq");
-        counted.expr_as(Expr::cust("count(*)"), "has");
-        counted.from_subquery(all, Alias::new("rows"));
-        counted.group_by_col((Alias::new("rows"), Alias::new("seq")));
-        counted
     }
 
     /// Returns the condition that a row of the table of words is of one of the newest documents, on SQLite.
@@ -228,12 +156,17 @@ impl Select<'_> {
         if query.words.is_empty() {
             return None;
         }
-        let is_partial = matches!(part, SearchPart::Partial { .. });
+        let count = match part {
+            SearchPart::Partial(count) => Some(*count),
+            _ => None,
+        };
         let score = match self.backend {
             Backend::Sqlite(_) => Expr::cust(format!("-\"{}\".rank", self.word_table())),
             Backend::Postgres(_) => {
-                let words = &query.words;
-                let sought = if is_partial { self.any_of(words) } else { self.all_of(words) };
+                let sought = match count {
+                    Some(_) => self.any_of(&query.telling),
+                    None => self.all_of(&query.words),
+                };
                 Expr::cust_with_values(
                     // `ts_rank` expects the weights from the lowest to the highest.
                     "CAST(ts_rank('{0.125, 0.25, 0.5, 1}', x.words, CAST($1 AS tsquery)) AS double precision)",
@@ -241,11 +174,11 @@ impl Select<'_> {
                 )
             }
         };
-        if is_partial {
+        if let Some(count) = count {
             // 1 - 1 / (1 + score) is from 0 to 1.
             let part = Expr::value(1.0).sub(Expr::value(1.0).div(Expr::value(1.0).add(score)));
-            let missing = Expr::value(query.words.len() as i64).sub(column("partial", "has"));
-            return Some(part.sub(missing));
+            let missing = query.most_missing().saturating_sub(count);
+            return Some(part.sub(Expr::value(missing as i64)));
         }
         let since = match self.backend {
             Backend::Sqlite(_) => {
@@ -273,10 +206,13 @@ impl Select<'_> {
         join(words.iter().map(|word| syntax.word(word)), syntax.or)
     }
 
-    /// Returns the expression for documents that have exactly `count` of the words, fewer than all.
-    fn exactly(&self, words: &[Word], count: usize) -> String {
-        let without = [self.at_least(words, count), self.at_least(words, count + 1)];
-        join(without.into_iter(), self.syntax().without)
+    /// Returns the expression for documents that have exactly `count` of the telling words, and not all words.
+    fn exactly(&self, query: &Query, count: usize) -> String {
+        let more = match count < query.telling.len() {
+            true => self.at_least(&query.telling, count + 1),
+            false => self.all_of(&query.words),
+        };
+        join([self.at_least(&query.telling, count), more].into_iter(), self.syntax().without)
     }
 
     /// Returns the expression for documents that have at least `count` of the words: the first one and one fewer
