@@ -19,7 +19,7 @@ use run::{cargo, cargo_command, print_progress};
 /// The part of the benchmarks that is about quality, not about time.
 const RELEVANCE: &str = "relevance";
 /// The folders of `tests/corpora/matching`.
-const LABELLED_SETS: [&str; 3] = ["main", "second", "held_out"];
+const LABELLED_SETS: [&str; 6] = ["main", "second", "third", "fourth", "held_out", "apart"];
 /// The time for each fuzz target in the full form of the tests.
 const FUZZ_SECONDS: u32 = 10;
 

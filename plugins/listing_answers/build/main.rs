@@ -18,6 +18,7 @@ use std::{env, fs, path::Path};
 
 const TAXONOMY: &str = "../listing_taxonomy/taxonomy";
 const ROOTS: [&str; 6] = ["work", "home", "social", "venture", "pro", "lead"];
+const TOPICS: [&str; 5] = ["homes", "work", "people", "professionals", "ventures"];
 
 fn main() -> Result<()> {
     println!("cargo::rerun-if-changed={TAXONOMY}");
@@ -29,12 +30,14 @@ fn main() -> Result<()> {
     for name in ROOTS.iter().chain(&["shared"]) {
         attributes.add(read(&format!("attributes/{name}"))?);
     }
+    let all_topics = TOPICS.iter().map(|name| read(&format!("topics/{name}")));
+    let all_topics = all_topics.collect::<Result<_>>()?;
     let tables = [
         schemas::categories(&roots)?,
         rules::tables(read("answers")?, &attributes)?,
         said::table(read("said")?, &attributes)?,
         prices::tables(&read("prices")?, &attributes)?,
-        topics::tables(read("topics")?, &attributes)?,
+        topics::tables(read("topics")?, all_topics, &attributes)?,
         wishes::table(&read("wishes")?)?,
         vocabulary::table(read("words")?, &roots)?,
     ];

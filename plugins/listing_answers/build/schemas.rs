@@ -96,8 +96,9 @@ pub(crate) struct Attributes {
     kinds: BTreeMap<String, Kind>,
 }
 
-/// The fields of every listing that rules can name in addition to attributes.
-const OF_LISTING: [&str; 3] = ["compensation", "place", "title"];
+/// The fields of every listing that rules can name in addition to attributes; the last two are only
+/// read from texts.
+const OF_LISTING: [&str; 5] = ["compensation", "place", "title", "persons", "max_persons"];
 
 impl Attributes {
     pub(crate) fn add(&mut self, file: File) {

@@ -7,8 +7,16 @@ use people_kit::words;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Word {
     pub(crate) text: String,
+    /// The stem in the language of the text, if stems are compared.
+    pub(crate) stem: String,
     pub(crate) sentence: usize,
     pub(crate) clause: usize,
+}
+
+impl Word {
+    pub(crate) fn is_japanese(&self) -> bool {
+        self.text.chars().any(words::is_cjk)
+    }
 }
 
 /// The quotation marks that open and close the words of somebody else.
@@ -25,7 +33,7 @@ pub(crate) fn words_of(text: &str) -> Vec<Word> {
         if !open.is_empty() {
             let text = words::folded(open).replace('ß', "ss");
             open.clear();
-            found.push(Word { text, sentence, clause });
+            found.push(Word { text, stem: String::new(), sentence, clause });
         }
     };
     let letters: Vec<char> = without_quotations(text).chars().collect();
@@ -35,7 +43,8 @@ pub(crate) fn words_of(text: &str) -> Vec<Word> {
         };
         if words::is_cjk(letter) {
             close(&mut open, &mut found, sentence, clause);
-            found.push(Word { text: words::folded(&letter.to_string()), sentence, clause });
+            let text = words::folded(&letter.to_string());
+            found.push(Word { text, stem: String::new(), sentence, clause });
             continue;
         }
         // A point or comma between digits is part of a number.

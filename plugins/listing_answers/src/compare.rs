@@ -13,6 +13,10 @@ const EARTH_RADIUS_KM: f64 = 6371.0;
 const NEARLY: f64 = 0.5;
 /// The highest score of a value that does not meet the asked one.
 const MISSED: f64 = 0.6;
+/// The share of the certificates asked for below which the other listing is excluded.
+const BARELY_HELD: f64 = 0.2;
+/// How much an amount in a text may be missed, as a share.
+const FIRM: f64 = 0.05;
 const LEVELS: [&str; 6] = ["A1", "A2", "B1", "B2", "C1", "C2"];
 
 /// How well a value meets the asked one; `share` is from 0 to 1.
@@ -57,6 +61,8 @@ pub(crate) struct Values<'a> {
     pub(crate) asked: &'a Value,
     pub(crate) upto: Option<&'a Value>,
     pub(crate) offered: &'a Value,
+    /// Whether one of the values was only found in a text.
+    pub(crate) in_text: bool,
 }
 
 impl Values<'_> {
@@ -75,9 +81,8 @@ impl Values<'_> {
             }
             Comparison::Overlaps => self.overlap(&asked, &offered),
             Comparison::ContainsAll => {
-                let met = asked.iter().filter(|asked| contains(&offered, asked)).count() as f64;
-                let share = met / asked.len().max(1) as f64;
-                Outcome { share, fails: share == 0.0 }
+                let met = asked.iter().filter(|asked| contains(&offered, asked)).count();
+                Outcome { share: f64::from(met == asked.len()), fails: met == 0 }
             }
             Comparison::SharesTags => {
                 self.tags(tags::shares(&asked, &offered, &self.other.gist))?
@@ -87,7 +92,10 @@ impl Values<'_> {
             }
             Comparison::Holds => {
                 let share = tags::holds(&asked, &offered);
-                Outcome { share, fails: share < 1.0 && tags::in_one_language(&asked, &offered) }
+                Outcome {
+                    share,
+                    fails: share < BARELY_HELD && tags::in_one_language(&asked, &offered),
+                }
             }
             Comparison::Implies
                 if offered.iter().any(|offered| rule.partly.contains(&offered.as_str())) =>
@@ -174,10 +182,12 @@ impl Values<'_> {
             _ => return None,
         };
         let price = payee.min.or(payee.max)? * factor;
+        // An amount in a text is mostly there because it is a limit.
+        let slack = if self.in_text { self.rule.slack.min(FIRM) } else { self.rule.slack };
         match (payer.max, payer.min) {
             (Some(most), _) => Some(Outcome::by_difference(
                 price - most,
-                self.rule.slack * most.abs().max(f64::MIN_POSITIVE),
+                slack * most.abs().max(f64::MIN_POSITIVE),
             )),
             // Only a minimum of what is paid is known.
             (None, Some(least)) if price <= least => Some(Outcome::partial(1.0)),
@@ -207,7 +217,7 @@ fn language_level(asked: &[String], offered: &[String]) -> Option<Outcome> {
         Some(asked.saturating_sub(*offered))
     });
     let worst = missing.max()? as f64;
-    Some(Outcome::by_difference(worst, 1.0))
+    Some(Outcome::by_difference(worst, 0.0))
 }
 
 fn is_within_region(asked: &[String], offered: &[String]) -> bool {

@@ -20,15 +20,12 @@ pub fn gist(text: &str) -> Vec<String> {
     concepts.into_iter().take(MOST).collect()
 }
 
-/// Returns the cosine between two gists. It needs no statistics of other texts, so that the score of
-/// two listings does not depend on other listings, and is the same from both sides.
-pub fn similarity(one: &[String], other: &[String]) -> f64 {
-    if one.is_empty() || other.is_empty() {
-        return 0.0;
-    }
+/// Returns the number of words that two gists have in common. It needs no statistics of other texts,
+/// so that the score of two listings does not depend on other listings, and is the same from both
+/// sides.
+pub fn words_in_common(one: &[String], other: &[String]) -> usize {
     let other_words: BTreeSet<&String> = other.iter().collect();
-    let common = one.iter().filter(|word| other_words.contains(word)).count() as f64;
-    common / (one.len() as f64 * other.len() as f64).sqrt()
+    one.iter().filter(|word| other_words.contains(word)).count()
 }
 
 /// Returns the concepts of a text in a language.
@@ -170,7 +167,9 @@ mod tests {
     use super::*;
 
     fn common(one: &str, other: &str) -> f64 {
-        similarity(&gist(one), &gist(other))
+        let (one, other) = (gist(one), gist(other));
+        let both = (one.len() as f64 * other.len() as f64).sqrt();
+        words_in_common(&one, &other) as f64 / both.max(1.0)
     }
 
     #[test]

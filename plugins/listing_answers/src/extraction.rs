@@ -4,8 +4,10 @@ use crate::{
     levels::levels,
     numbers, prices,
     stances::{STANCES, stances},
+    stays,
     tables::{SAID, Said, category},
     tokens::{Token, tokens},
+    weekdays,
 };
 use people_kit::words::{self, Language};
 use serde_json::{Map, Value};
@@ -125,6 +127,8 @@ pub(crate) fn values_in(
             values.insert("language_levels".into(), levels.into());
         }
     }
+    stays::add(&mut values, category.kind, &split.tokens, today);
+    weekdays::add(&mut values, category.kind, &split.tokens);
     let stances = stances(category.kind, text, language);
     if !stances.is_empty() {
         values.insert(STANCES.into(), stances.into());
@@ -179,7 +183,7 @@ struct Hit {
 }
 
 /// Returns the first day of a month of this year or, if the month is over, of the next year.
-fn first_day(month: usize, today: &str) -> Option<String> {
+pub(crate) fn first_day(month: usize, today: &str) -> Option<String> {
     let year: usize = today.get(..4)?.parse().ok()?;
     let current_month: usize = today.get(5..7)?.parse().ok()?;
     let year = if month < current_month { year + 1 } else { year };

@@ -13,14 +13,16 @@ mod prices;
 mod extraction;
 mod highlights;
 mod stances;
+mod stays;
 mod tables;
 mod tags;
 mod tokens;
+mod weekdays;
 mod topics;
 mod wishes;
 
 pub use compare::{are_equal, days, distance_km};
-pub use concepts::{gist, similarity};
+pub use concepts::{gist, words_in_common};
 pub use extraction::extract_values;
 pub use highlights::highlights;
 pub use lines::{Line, Lines, lines, required_facts, value_of};

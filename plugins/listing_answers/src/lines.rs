@@ -2,8 +2,10 @@
 
 use crate::{
     compare::{Outcome, Values, distance_km, texts},
+    stays,
     tables::{self, Comparison, Excludes, Remote, Rule, Stance},
     topics::{self, TopicComparison},
+    weekdays,
 };
 use people_kit::listings::Profile;
 use serde_json::{Value, json};
@@ -72,7 +74,7 @@ pub fn lines(asker: &Profile, other: &Profile) -> Lines {
             },
         };
         let fails = outcome.is_some_and(|outcome| outcome.fails)
-            && (is_certain(rule.by) || !line.from_text);
+            && (!line.from_text || is_certain(rule.by, &line));
         match rule.excludes {
             Excludes::One if fails => lines.excluded = true,
             Excludes::Both if fails => lines.contradicted.push(rule.ask),
@@ -83,20 +85,27 @@ pub fn lines(asker: &Profile, other: &Profile) -> Lines {
     for compared in topics::compare(asker, other) {
         lines.add(compared);
     }
+    lines.lines.extend(weekdays::line(asker, other));
+    lines.lines.extend(stays::line(asker, other));
     lines
 }
 
 /// Whether a contradiction with a value from a text excludes. In lists and scales it does not,
 /// because the text may name only some of several values.
-fn is_certain(by: Comparison) -> bool {
-    !matches!(by, Comparison::Overlaps | Comparison::OrderedLevel | Comparison::ContainsAll)
+fn is_certain(by: Comparison, line: &Line) -> bool {
+    let is_of_lists = line.asked.is_array() || line.found.is_array();
+    match by {
+        Comparison::OrderedLevel | Comparison::ContainsAll => false,
+        Comparison::Overlaps => !is_of_lists,
+        _ => true,
+    }
 }
 
 impl Lines {
     /// Adds the line for a topic that the asker needs or refuses, with the stance of the other
     /// listing.
     fn add(&mut self, compared: TopicComparison) {
-        let TopicComparison { topic, asked, found, from_text } = compared;
+        let TopicComparison { topic, asked, found, from_text, is_clear } = compared;
         let fails = found.is_some_and(|found| asked.contradicts(found, topic));
         let share = match (asked, found) {
             _ if fails => Some(0.0),
@@ -104,11 +113,11 @@ impl Lines {
             (Stance::Refuses, Some(Stance::Lacks | Stance::Refuses)) => Some(1.0),
             _ => None,
         };
-        self.excluded |= fails;
+        self.excluded |= fails && is_clear;
         self.lines.push(Line {
             field: topic.name,
             answered_by: topic.name,
-            weight: TOPIC_WEIGHT,
+            weight: TOPIC_WEIGHT * if fails { CONTRADICTION_FACTOR } else { 1.0 },
             share,
             asked: asked.name().into(),
             found: found.map(|found| found.name().into()).unwrap_or_default(),
@@ -178,18 +187,19 @@ fn line(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Line, 
     }
     let upto = upto.map(|(upto, _)| upto);
     let asked = with_more_values(rule, asker, asked);
-    let compare = |offered: &Value| {
-        Values { rule, asker, other, asked: &asked, upto: upto.as_ref(), offered }.compare()
+    let compare = |offered: &Value, in_text: bool| {
+        let upto = upto.as_ref();
+        Values { rule, asker, other, asked: &asked, upto, offered, in_text }.compare()
     };
     let found = value_of(other, rule.have);
     let found =
         found.map(|(offered, is_from_text)| (with_more_values(rule, other, offered), is_from_text));
     let mut from_text =
         is_from_text || found.as_ref().is_some_and(|(_, is_from_text)| *is_from_text);
-    let mut outcome = found.as_ref().and_then(|(offered, _)| compare(offered));
+    let mut outcome = found.as_ref().and_then(|(offered, _)| compare(offered, from_text));
     if outcome.is_some_and(|outcome| outcome.fails) && !from_text {
         // What the text says can be an exception from what the attribute says.
-        let exception = other.said.get(rule.have).and_then(compare);
+        let exception = other.said.get(rule.have).and_then(|said| compare(said, true));
         if exception.is_some_and(|exception| exception.share >= MET) {
             outcome = Some(Outcome { share: EXCEPTION_SHARE, fails: false });
             from_text = true;

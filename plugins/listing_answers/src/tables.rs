@@ -141,6 +141,8 @@ pub(crate) enum Strength {
 pub(crate) struct Pattern {
     pub(crate) language: &'static str,
     pub(crate) words: &'static [&'static str],
+    /// The stem of a single word whose other forms match too; empty if there is none.
+    pub(crate) stem: &'static str,
 }
 
 /// Something that people have, need or refuse; `topics.toml` describes its members.
@@ -150,11 +152,16 @@ pub(crate) struct Topic {
     pub(crate) parts: &'static [&'static str],
     /// Whether a refusal says only that the thing is lacking.
     pub(crate) is_given: bool,
+    /// Whether a contradiction does not exclude.
+    pub(crate) is_mild: bool,
     pub(crate) words: &'static [Pattern],
     pub(crate) cues: &'static [(Cue, Pattern)],
     pub(crate) had_in: &'static [&'static str],
     pub(crate) needed_in: &'static [&'static str],
     pub(crate) refused_in: &'static [&'static str],
+    pub(crate) never_refused_in: &'static [&'static str],
+    /// What people of these kinds of listings want without saying so.
+    pub(crate) assumed: &'static [(Stance, &'static [&'static str])],
     pub(crate) says: &'static [(Says, Pattern)],
     pub(crate) attributes: &'static [OfAttribute],
 }

@@ -72,7 +72,11 @@ fn nearest(asked: &[String], offered: &[String], gist: &[String]) -> Vec<f64> {
         let words = words_of(tag);
         let is_in_text = words.iter().all(|word| gist.contains(word));
         let in_text = if is_in_text { IN_TEXT } else { 0.0 };
-        offered.iter().map(|offered| dice(&words, offered)).fold(in_text, f64::max)
+        let similar = |offered: &Words| match words.is_subset(offered) {
+            true => dice(&words, offered).max(IN_TEXT),
+            false => dice(&words, offered),
+        };
+        offered.iter().map(similar).fold(in_text, f64::max)
     };
     asked.iter().map(nearest).collect()
 }
@@ -94,6 +98,9 @@ pub(crate) fn covers(asked: &[String], offered: &[String], gist: &[String]) -> f
     found.iter().sum::<f64>() / found.len().max(1) as f64
 }
 
+/// Words between certificates of which one is enough.
+const OR: [&str; 5] = [" o ", " or ", " oder ", " ou ", "/"];
+
 /// Returns the share of the certificates that are held. A certificate may be written with more or
 /// with fewer words.
 pub(crate) fn holds(asked: &[String], names: &[String]) -> f64 {
@@ -101,13 +108,22 @@ pub(crate) fn holds(asked: &[String], names: &[String]) -> f64 {
     let forms = |tag: &str| -> BTreeSet<String> {
         words::forms(tag).into_iter().map(|(_, form)| words::folded(&form)).collect()
     };
-    let is_held = |tag: &&String| {
+    let is_held = |tag: &str| {
         let words = words_of(tag);
         let forms_asked = forms(tag);
-        offered.iter().any(|offered| words.is_subset(offered) || offered.is_subset(&words))
-            || names.iter().any(|name| forms_asked.is_subset(&forms(name)))
+        let is_same =
+            offered.iter().any(|offered| words.is_subset(offered) || offered.is_subset(&words))
+                || names.iter().any(|name| forms_asked.is_subset(&forms(name)));
+        f64::from(is_same)
     };
-    asked.iter().filter(is_held).count() as f64 / asked.len().max(1) as f64
+    // One of several certificates may be enough.
+    let any_of = |tag: &String| {
+        let parts = OR.iter().fold(vec![tag.as_str()], |parts, or| {
+            parts.into_iter().flat_map(|part| part.split(or)).collect()
+        });
+        parts.into_iter().map(is_held).fold(0.0, f64::max)
+    };
+    asked.iter().map(any_of).sum::<f64>() / asked.len().max(1) as f64
 }
 
 /// Whether two lists of tags are written in one language, so that a missing tag is not merely the

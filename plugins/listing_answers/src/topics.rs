@@ -1,8 +1,8 @@
 //! Compares the stances of two listings towards the topics of `topics.toml`.
 
 use crate::{
-    stances::STANCES,
-    tables::{self, Stance, TOPICS, Topic},
+    stances::{Found, STANCES},
+    tables::{self, OfAttribute, Stance, TOPICS, Topic},
 };
 use people_kit::listings::Profile;
 use serde_json::Value;
@@ -14,6 +14,8 @@ pub(crate) struct TopicComparison {
     pub(crate) found: Option<Stance>,
     /// Whether at least one of the two stances comes from a text.
     pub(crate) from_text: bool,
+    /// Whether both sides say clearly what is compared, so that a contradiction excludes.
+    pub(crate) is_clear: bool,
 }
 
 /// Returns the topics that the asker's listing needs or refuses, with the other listing's stance.
@@ -25,38 +27,73 @@ pub(crate) fn compare(asker: &Profile, other: &Profile) -> Vec<TopicComparison> 
     let topics = TOPICS.iter().filter(|topic| topic.kinds.contains(&of));
     topics
         .filter_map(|topic| {
-            let (asked, in_text) = stance_of(asker, from, topic)?;
             let found = stance_of(other, of, topic);
-            let from_text = in_text || found.is_some_and(|(_, in_text)| in_text);
-            let is_relevant = matches!(asked, Stance::Needs | Stance::Refuses) && from_text;
-            let found = found.map(|(stance, _)| stance);
-            is_relevant.then_some(TopicComparison { topic, asked, found, from_text })
+            let asked = match stance_of(asker, from, topic) {
+                Some(asked) => asked,
+                // What is only assumed is no line if nothing contradicts it.
+                None => {
+                    let stance = assumed(from, topic)?;
+                    let assumed =
+                        Stated { found: Found { stance, is_clear: false }, in_text: true };
+                    assumed.contradicts(found?, topic).then_some(assumed)?
+                }
+            };
+            let from_text = asked.in_text || found.is_some_and(|found| found.in_text);
+            let is_asked = matches!(asked.found.stance, Stance::Needs | Stance::Refuses);
+            (is_asked && from_text).then_some(TopicComparison {
+                topic,
+                asked: asked.found.stance,
+                found: found.map(|found| found.found.stance),
+                from_text,
+                is_clear: !topic.is_mild
+                    && asked.found.is_clear
+                    && found.is_none_or(|found| found.found.is_clear),
+            })
         })
         .collect()
 }
 
-/// Returns the stance of a listing towards a topic, and whether a text says it. A listing that
-/// refuses a topic also refuses its parts.
-fn stance_of(profile: &Profile, kind: &str, topic: &Topic) -> Option<(Stance, bool)> {
+/// A stance of a listing, and whether its text says it.
+#[derive(Clone, Copy)]
+struct Stated {
+    found: Found,
+    in_text: bool,
+}
+
+impl Stated {
+    fn contradicts(self, other: Self, topic: &Topic) -> bool {
+        self.found.stance.contradicts(other.found.stance, topic)
+    }
+}
+
+/// Returns the stance that people of a kind have without saying so.
+fn assumed(kind: &str, topic: &Topic) -> Option<Stance> {
+    topic.assumed.iter().find(|(_, kinds)| kinds.contains(&kind)).map(|(stance, _)| *stance)
+}
+
+/// Returns the stance of a listing towards a topic. A listing that refuses a topic also refuses its
+/// parts.
+fn stance_of(profile: &Profile, kind: &str, topic: &Topic) -> Option<Stated> {
     own_stance(profile, kind, topic).or_else(|| {
         let whole = TOPICS.iter().filter(|whole| whole.parts.contains(&topic.name));
         whole
             .filter_map(|whole| own_stance(profile, kind, whole))
-            .find(|(stance, _)| *stance == Stance::Refuses)
+            .find(|stated| stated.found.stance == Stance::Refuses)
     })
 }
 
-fn own_stance(profile: &Profile, kind: &str, topic: &Topic) -> Option<(Stance, bool)> {
+fn own_stance(profile: &Profile, kind: &str, topic: &Topic) -> Option<Stated> {
     let said = || {
-        let named = profile.said.get(STANCES)?.get(topic.name)?.as_str()?;
-        Stance::from_name(named).map(|stance| (stance, true))
+        let written = profile.said.get(STANCES)?.get(topic.name)?.as_str()?;
+        Found::read(written).map(|found| Stated { found, in_text: true })
     };
     let attribute = |values: &serde_json::Map<String, Value>, in_text: bool| {
         let stated = topic.attributes.iter().filter(|of| of.kinds.contains(&kind)).find(|of| {
             let texts = values.get(of.name).map(crate::compare::texts).unwrap_or_default();
             texts.iter().any(|text| text == of.value)
         });
-        stated.map(|of| (of.stance, in_text))
+        let found = |of: &OfAttribute| Found { stance: of.stance, is_clear: true };
+        stated.map(|of| Stated { found: found(of), in_text })
     };
     attribute(&profile.attributes, false).or_else(said).or_else(|| attribute(&profile.said, true))
 }

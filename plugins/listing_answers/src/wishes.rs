@@ -114,7 +114,7 @@ mod tests {
                 "Imprescindible saber cantar.",
             ),
             ("pro.service.care", "Je suis une dame de Nantes.", "Je garde uniquement des jumeaux."),
-            ("home.let.apartment", "高円寺の部屋です。", "入居は一名さまのみです。"),
+            ("home.let.apartment", "高円寺の部屋です。", "入居は鉄道ファンの方のみです。"),
         ] {
             assert_eq!(to_check(code, &format!("{before} {wish}")), [wish], "{wish}");
         }

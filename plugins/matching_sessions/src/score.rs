@@ -8,7 +8,7 @@
 //! follows from the lines and nothing else: sentences to check (`wishes`) have no weight.
 
 use crate::compare::met;
-use listing_answers::{Line, Lines, lines, similarity};
+use listing_answers::{Line, Lines, lines, words_in_common};
 use people_kit::{
     listings::Profile,
     taxonomy::{Criteria, Criterion},
@@ -17,10 +17,11 @@ use portolan_sdk::prelude::*;
 use serde_json::Value;
 
 const DEFAULT_WEIGHT: f64 = 1.0;
-const TEXT_WEIGHT: f64 = 1.0;
+const TEXT_WEIGHT: f64 = 1.5;
 const FRESHNESS_WEIGHT: f64 = 0.25;
-/// The cosine from which two texts count as alike: texts of people who fit have few words in common.
-const ALIKE: f64 = 0.25;
+/// The number of common words from which two texts count as alike. It is not divided by their lengths,
+/// because somebody who says more has no less in common.
+const ALIKE: f64 = 20.0;
 /// The age at which freshness has fallen to 1/e.
 const FRESH_MS: f64 = 30.0 * DAY as f64;
 /// The factor for the weight of a criterion if only a text states the value.
@@ -192,7 +193,7 @@ fn is_met(reason: &Compared) -> bool {
 /// Returns how much the texts have in common; `None` if one has no words.
 fn texts(one: &Profile, other: &Profile) -> Option<f64> {
     let is_empty = one.gist.is_empty() || other.gist.is_empty();
-    (!is_empty).then(|| (similarity(&one.gist, &other.gist) / ALIKE).min(1.0))
+    (!is_empty).then(|| (words_in_common(&one.gist, &other.gist) as f64 / ALIKE).min(1.0))
 }
 
 /// Returns the harmonic mean; 0 if either is 0.
