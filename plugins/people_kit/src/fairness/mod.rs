@@ -1,5 +1,5 @@
-//! Finds what in a text seems to exclude or prefer people by a protected characteristic, or to ask
-//! for money in advance. The words of each language are in `terms.txt`
+//! Finds what in a text seems to exclude or prefer people by a protected characteristic, to seek minors, or to
+//! ask for money in advance. The words of each language are in `terms.txt`
 //! and `context.txt`.
 
 use crate::lexicon::{Found, Languages, Lexicon};
@@ -20,6 +20,8 @@ const RARELY_MEANT_WELL: [&str; 6] =
 const CARED_FOR: [&str; 2] = ["age", "disability"];
 /// The most words that exclude or prefer a group.
 const LONGEST_MARKER: usize = 6;
+/// The age of adults.
+const ADULT: u64 = 18;
 /// Signs that end a part of a sentence.
 const ENDS: &[char] = &[
     '.', ',', ';', ':', '!', '?', '\n', '(', ')', '[', ']', '|', '•', '。', '、', '·', '।', '،',
@@ -39,7 +41,7 @@ const DIGITS: [(char, char, char); 7] = [
 ];
 
 /// Returns the flags of a text in a category, each once: the protected characteristics by which it
-/// seems to select, and `advance_fee`.
+/// seems to select, `minors`, and `advance_fee`.
 pub fn flags(category: &str, text: &str) -> Vec<&'static str> {
     static LEXICON: OnceLock<Lexicon> = OnceLock::new();
     let plain = with_letters(&plain(text));
@@ -64,6 +66,8 @@ pub fn flags(category: &str, text: &str) -> Vec<&'static str> {
             };
             let is_meant = match kind {
                 "phrase" => true,
+                "sought" => text.youngest(&place).is_some_and(|age| age < ADULT),
+                "below" => text.youngest(&place).is_some_and(|age| age <= ADULT),
                 "years" => text.is_about_people(&place) || is_marked(),
                 "language" => {
                     !text.is_after(&place, "speak")
@@ -112,6 +116,12 @@ impl<'a> Text<'a> {
 
     fn is_fine(&self, place: &Range<usize>) -> bool {
         self.fine.get(place.clone()).is_some_and(|words| words.contains(&true))
+    }
+
+    /// Returns the lowest age among these words.
+    fn youngest(&self, place: &Range<usize>) -> Option<u64> {
+        let words = self.words.get(place.clone()).unwrap_or_default();
+        words.iter().filter_map(|word| word.text.parse().ok()).min()
     }
 
     /// Returns whether a term that begins at a word is of one of these kinds, and not in a phrase in
@@ -291,6 +301,26 @@ mod tests {
             ("work.job.sales", "Males only", vec!["sex"]),
             ("work.job", "for young and energetic people", vec!["age"]),
             ("social.friend", "send gift cards", vec!["advance_fee"]),
+            ("social.date", "Seeking girls 16-18", vec!["minors"]),
+            ("social.date", "Looking for a 16 year old girlfriend", vec!["minors"]),
+            ("social.friend", "Friends, 13 to 16 year olds", vec!["minors"]),
+            ("social.friend", "I want to meet 14-year-old girls", vec!["minors"]),
+            ("social.date", "Looking for someone under 18", vec!["minors"]),
+            ("social.date", "Ages 15 to 17", vec!["minors"]),
+            ("social.date", "Young teens welcome", vec!["minors"]),
+            ("social.date", "Suche minderjährige Freundin", vec!["minors"]),
+            ("social.date", "Suche Mädchen ab 15", vec!["minors"]),
+            ("social.date", "Busco chicas de 15 años", vec!["minors"]),
+            ("social.date", "Cherche filles de 15 à 17 ans", vec!["minors"]),
+            ("social.date", "Cerco ragazza di 16 anni", vec!["minors"]),
+            ("social.date", "Ищу девушку 16 лет", vec!["minors"]),
+            ("social.date", "想找16岁女生", vec!["minors"]),
+            ("social.date", "１６歳の女の子と会いたい", vec!["minors"]),
+            ("social.date", "Women of 28 to 35, nobody under 18", vec![]),
+            ("social.friend", "Girls aged 25 to 35, free from 10 to 12", vec![]),
+            ("social.date", "My daughter is 12 years old", vec![]),
+            ("social.date", "Keine Minderjährigen, Alter 30 bis 40", vec![]),
+            ("work.job", "Tutor for a 14 year old girl", vec![]),
             ("home.let", "No black, no white tenants", vec!["race"]),
             ("home.let", "Nada de negros, por favor", vec!["race"]),
             ("home.let", "Pas de Noirs", vec!["race"]),
