@@ -132,34 +132,60 @@ fn profile_left(call: &Call, event: &Happened<ListingLeft>) -> Result<()> {
     Ok(())
 }
 
-/// Ends the open applications of a person who is deactivated, as their proposals end: a call ends some,
-/// the others follow. Those that the person has received end with the listing; if somebody talks with the
-/// person, the application is compared with its people soon, because they may be erased.
+/// Ends the open applications of a person who is deactivated, as their proposals end, and those to a
+/// listing of theirs that wait for an answer of one of the two sides.
 pub(crate) fn deactivated(call: &Call, event: &Happened<Deactivated>) -> Result<()> {
     let owner_id = event.subject.trim_start_matches("owners/");
     // The event may be delivered after the person has returned.
     if people::person(owner_id)?.is_some_and(|person| person.active) {
         return Ok(());
     }
+    let step = Departure { action: "on_owner_deactivated", sent: OPEN };
+    end_with(call, owner_id, &step, event)
+}
+
+/// Ends what a person who is about to be erased has sent, also what was accepted, and those to a listing of
+/// theirs that wait for an answer of one of the two sides.
+pub(crate) fn left(call: &Call, event: &Happened<OwnerLeft>) -> Result<()> {
+    let step = Departure { action: "on_owner_left", sent: ACTIVE };
+    end_with(call, &event.data.owner_id, &step, event)
+}
+
+/// How a person goes: the action, and the states in which what they have sent ends.
+struct Departure {
+    action: &'static str,
+    sent: &'static [State],
+}
+
+/// Ends what a person has sent and what nobody else can answer in their place: a call ends some, the others
+/// follow. Those that nobody has decided end with the listing. If colleagues go on with an application, or it
+/// was accepted, it is compared with its people soon, because the person may be erased.
+fn end_with<T: Serialize>(
+    call: &Call,
+    owner_id: &str,
+    departure: &Departure,
+    event: &Happened<T>,
+) -> Result<()> {
+    let Departure { action, sent } = *departure;
+    let sent = field("owner_id").eq(owner_id).and(field("state").one_of(sent));
     let received = any_of(["to_owner_id", "contact_id"].map(|path| field(path).eq(owner_id)));
-    for hit in APPLICATIONS.all(Query::new().filter(received.and(field("state").one_of(TALKING)))) {
-        set_check_at(&hit?.document, call.now() + CHECKED_AFTER)?;
-    }
-    let sent = field("owner_id").eq(owner_id).and(field("state").one_of(OPEN));
+    let received = received.and(field("state").one_of(TALKING));
     let mut told = 0;
-    for hit in APPLICATIONS.all(Query::new().filter(sent)) {
+    for hit in [sent, received].into_iter().flat_map(|of| APPLICATIONS.all(Query::new().filter(of))) {
         let mut application = hit?.document;
-        told += 1 + Recipients::of(&application.value)?.reachable.len();
+        let value = &application.value;
+        let others = Recipients::of(value)?.reachable.iter().filter(|id| *id != owner_id).count();
+        let ends = value.owner_id == owner_id || others == 0 && UNANSWERED.contains(&value.state);
+        if !ends {
+            set_check_at(&application, call.now() + CHECKED_AFTER)?;
+            continue;
+        }
+        told += 2 + others;
         if told > MOST_TOLD {
-            return Ok(timers::set(
-                &format!("gone/{owner_id}"),
-                call.now(),
-                "on_owner_deactivated",
-                event,
-            )?);
+            return Ok(timers::set(&format!("gone/{owner_id}"), call.now(), action, event)?);
         }
         end_thread(&application, "cancelled")?;
-        cancel(call, &mut application, "on_owner_deactivated")?;
+        cancel(call, &mut application, action)?;
     }
     Ok(())
 }

@@ -294,6 +294,12 @@ impl Applications {
         ends::deactivated(call, &event)
     }
 
+    /// End the applications of a person who is about to be erased.
+    #[action(access = internal, idempotent, on = "identity.owner_left", emits = [CANCELLED])]
+    fn on_owner_left(call: &Call, event: Happened<OwnerLeft>) -> Result<(), ApplicationError> {
+        ends::left(call, &event)
+    }
+
     /// End applications of two people after a block.
     #[action(access = internal, idempotent, on = "relationship.blocked", emits = [CANCELLED])]
     fn on_blocked(call: &Call, event: Happened<Blocked>) -> Result<(), ApplicationError> {

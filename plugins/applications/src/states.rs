@@ -39,6 +39,9 @@ use State::{
 pub(crate) const OPEN: &[State] = &[Waiting, Submitted, Shortlisted, Invited, Offered];
 /// The states in which a role's application ends if its listing is no longer active.
 pub(crate) const UNDECIDED: &[State] = &[Submitted, Shortlisted];
+/// The states in which the two sides still have to do with each other.
+pub(crate) const ACTIVE: &[State] =
+    &[Waiting, Submitted, Shortlisted, Invited, Offered, Accepted];
 /// The states in which the two sides talk and one of them has to act.
 pub(crate) const UNANSWERED: &[State] = &[Invited, Offered];
 /// The states in which the two sides talk.
@@ -63,6 +66,7 @@ pub(crate) const APPLICATION: Machine<State> = Machine::new(
         Transition::internal("on_listing_left", UNDECIDED, &[Expired]),
         Transition::internal("on_blocked", OPEN, &[Cancelled]),
         Transition::internal("on_owner_deactivated", OPEN, &[Cancelled]),
+        Transition::internal("on_owner_left", ACTIVE, &[Cancelled]),
         Transition::internal("check", UNANSWERED, &[Cancelled]),
     ],
 )

@@ -325,3 +325,9 @@ pub(crate) struct ListingLeft {
 /// The part of `owner.deactivated` that is read: nothing, because its subject is the person.
 #[input(Clone)]
 pub(crate) struct Deactivated {}
+
+/// The data of `identity.owner_left`.
+#[input]
+pub(crate) struct OwnerLeft {
+    pub(crate) owner_id: String,
+}

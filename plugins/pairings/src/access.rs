@@ -193,7 +193,8 @@ mod tests {
         pairing.to.disclosed.insert(Kind::Phone, None);
         pairing.to.disclosed_by = Some("own_2".into());
         pairing.assign(Role::Received, "own_3");
-        assert!(!discloses(&pairing, "own_2") && !discloses(&pairing, "own_3"));
+        assert!(!discloses(&pairing, "own_2") && discloses(&pairing, "own_3"));
         assert_eq!(pairing.to.discloser(), "own_2");
+        assert!(pairing.to.replaces_discloser("own_3") && !pairing.to.replaces_discloser("own_2"));
     }
 }

@@ -11,7 +11,8 @@ use people_kit::{UNTRUSTED, hex, people, threads};
 use portolan_sdk::{prelude::*, secrets};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Discloses exactly these kinds from now on; kinds that were exchanged stay disclosed.
+/// Discloses exactly these kinds from now on. Kinds that were exchanged stay disclosed, unless the contact
+/// data was that of a member for whom the caller stands in: the caller's takes its place.
 pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure>> {
     let (mut pairing, role) = transitions::load_with_role(call, &input.pairing_id)?;
     let state = pairing.value.state;
@@ -23,6 +24,10 @@ pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure
     transitions::ensure_allowed(call, &pairing, role, "disclose", input.expected_version)?;
     guards::ensure_not_blocked(&pairing.value, role)?;
     let value = &mut pairing.value;
+    if value.side(role).replaces_discloser(call.require_owner()?) {
+        value.side_mut(role).disclosed.clear();
+        value.exchanged.clear();
+    }
     let before = value.side(role).disclosed.clone();
     let fields: BTreeSet<Kind> = input.fields.iter().chain(&value.exchanged).copied().collect();
     let details = check_details(input.details, &fields)?;
@@ -160,7 +165,11 @@ pub(crate) fn contact(pairing: &Pairing, role: Role) -> Result<Option<Contact>> 
     }
     let other = pairing.side(role.other());
     let is_exchanged = |kind: Kind| pairing.exchanged.contains(&kind);
+    let owner_id = other.discloser().to_owned();
+    let person = people::person(&owner_id)?;
     Ok(Some(Contact {
+        owner_id: Some(owner_id),
+        display_name: person.and_then(|person| person.display_name),
         phone: if is_exchanged(Kind::Phone) { people::phone(other.discloser())? } else { None },
         email: open_detail(pairing, other, Kind::Email)?,
         full_name: open_detail(pairing, other, Kind::FullName)?,

@@ -385,10 +385,14 @@ impl Side {
     }
 
     /// Returns whether this person, who is on this side, can disclose contact data: of an
-    /// organisation, only the member who stands for it, and nobody in place of somebody else.
+    /// organisation, only the member who stands for it.
     pub(crate) fn can_disclose(&self, me: &str) -> bool {
-        self.org_id.is_none()
-            || self.owner_id == me && (self.disclosed.is_empty() || self.discloser() == me)
+        self.org_id.is_none() || self.owner_id == me
+    }
+
+    /// Returns whether this person, who stands for the side, would disclose in the place of another member.
+    pub(crate) fn replaces_discloser(&self, me: &str) -> bool {
+        self.discloser() != me
     }
 }
 

@@ -145,6 +145,9 @@ impl Pairings {
     /// again without it; afterwards you cannot. `phone` is the number with which the person claimed
     /// their agents, and `links` are those of their profile; the others are given in `details`, and
     /// stored sealed. Ask the person first.
+    ///
+    /// For an organisation, only the member who stands for it discloses. Whoever takes over discloses their
+    /// own contact data, which takes the place of the former member's.
     #[action(
         access = write, idempotent, emits = [CONTACT_EXCHANGED], example = json!({
             "pairing_id": PAIRING_ID, "fields": ["phone", "email"],

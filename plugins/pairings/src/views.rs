@@ -54,6 +54,10 @@ pub(crate) struct Disclosed {
 /// The other side's contact data, of the kinds that were exchanged.
 #[output(Default)]
 pub(crate) struct Contact {
+    /// The person whose contact data it is: of an organisation, the member who disclosed it, who may no
+    /// longer stand for it.
+    pub(crate) owner_id: Option<String>,
+    pub(crate) display_name: Option<String>,
     /// The phone number (E.164).
     pub(crate) phone: Option<String>,
     pub(crate) email: Option<String>,

@@ -39,8 +39,8 @@ struct SocialOrg;
 ///
 /// Owners, admins and recruiters act in the organisation's name: they share its listings, proposals,
 /// conversations and meetings. An owner counts as gone once none of their agents has called for 60
-/// days, or they are erased: then an admin can take over with `request_succession`, or, without an
-/// admin, a person who has proved the organisation's domain (`owner_verification`).
+/// days, or they are erased: then an admin can take over with `request_succession`; without an admin, a
+/// person who has proved the organisation's domain (`owner_verification`); and without either, any member.
 #[capability(
     id = "social_org",
     title = "Organisations",
@@ -148,7 +148,7 @@ impl SocialOrg {
     /// Request to own an organisation whose owner is gone.
     ///
     /// An admin owns it after 7 days; without an admin, a person who has proved its domain does after
-    /// 14 days. All members are notified. It lapses if an agent of an owner calls until then, and an
+    /// 14 days; without either, any member does after 30 days. All members are notified. It lapses if an agent of an owner calls until then, and an
     /// owner can refuse it.
     #[action(access = write, emits = [SUCCESSION_REQUESTED], example = OrgVersion { org_id: ORG_ID.into(), expected_version: None })]
     fn request_succession(call: &Call, input: OrgVersion) -> Result<OrgView, OrgError> {

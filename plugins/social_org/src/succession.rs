@@ -38,18 +38,24 @@ fn ground(org: &Org, owner_id: &str) -> Option<Ground> {
         Some(Role::Admin) => Some(Ground::Admin),
         Some(Role::Owner) => None,
         _ if org.verified_by.contains(owner_id) => Some(Ground::Domain),
-        _ => None,
+        Some(Role::Recruiter | Role::Member) => Some(Ground::Member),
+        None => None,
     }
 }
 
-/// Returns whether those are gone who would have to be asked instead: the owners, and for a person
-/// who has proved the domain also the admins.
+/// Returns whether those are gone who come first: the owners; for others than admins, also the admins; and
+/// for a member, also the people who have proved the domain.
 fn are_others_gone(call: &Call, org: &Org, ground: Ground) -> Result<bool> {
-    let from = match ground {
-        Ground::Admin => Role::Owner,
-        Ground::Domain => Role::Admin,
+    let others = match ground {
+        Ground::Admin => org.members_from(Role::Owner),
+        Ground::Domain => org.members_from(Role::Admin),
+        Ground::Member => {
+            let mut others = org.members_from(Role::Admin);
+            others.extend(org.verified_by.iter().cloned());
+            others
+        }
     };
-    Ok(!is_anybody_there(call, &org.members_from(from))?)
+    Ok(!is_anybody_there(call, &others)?)
 }
 
 /// Returns whether the caller can request to own the organisation now.
@@ -89,6 +95,7 @@ pub(crate) fn request(call: &Call, input: &OrgVersion) -> Result<OrgView> {
     let wait = match ground {
         Ground::Admin => WAIT_OF_ADMIN,
         Ground::Domain => WAIT_OF_DOMAIN,
+        Ground::Member => WAIT_OF_MEMBER,
     };
     let (requested_at, due_at) = (call.now(), call.now() + wait);
     org.value.succession = Some(Succession { by: me, ground, state, requested_at, due_at });
@@ -265,7 +272,7 @@ impl Notice {
             Self::OwnerChanged => (OWNER_CHANGED, "An organisation has another owner."),
             Self::OwnerGone => (
                 OWNER_CHANGED,
-                "An organisation has no owner any more. An admin can request to own it.",
+                "An organisation has no owner any more. Another member can request to own it.",
             ),
         }
     }

@@ -56,7 +56,7 @@ fn world(roles: &[(&str, Role)], caller: &str, last_call_at: u64) -> World {
         .owner(caller)
         .document(ORGS, ORG_ID, &org(roles))
         .answer(people::PRESENCE, json!({ "people": [presence(OWNER)] }))
-        .answer(people::PEOPLE, json!({ "people": [person(ADMIN), person(OUTSIDER)] }))
+        .answer(people::PEOPLE, json!({ "people": [person(ADMIN), person(RECRUITER), person(OUTSIDER)] }))
         .answer(relations::RELATE, json!({}));
     for (owner_id, role) in roles {
         world = world.document(MEMBERS, &member_id(ORG_ID, owner_id), &member(owner_id, *role));
@@ -110,7 +110,7 @@ fn an_admin_owns_the_organisation_a_week_after_the_request() {
 fn nobody_takes_over_from_an_owner_who_is_there() {
     let mut there = world(TEAM, ADMIN, GONE + 1);
     assert_eq!(there.call("request_succession", &id()).unwrap_err().code, "owner_present");
-    for caller in [OWNER, RECRUITER, OUTSIDER] {
+    for caller in [OWNER, OUTSIDER] {
         let refusal = world(TEAM, caller, GONE).call("request_succession", &id()).unwrap_err();
         assert_eq!(refusal.code, "not_permitted", "{caller}");
     }
@@ -229,6 +229,32 @@ fn without_an_admin_a_proved_domain_decides() {
     assert_eq!(stored(&world).roles[OUTSIDER], Role::Owner);
     let member = world.get(MEMBERS, &member_id(ORG_ID, OUTSIDER)).unwrap().value;
     assert_eq!((member.role, member.state), (Role::Owner, MemberState::Member));
+}
+
+#[test]
+fn without_an_admin_and_a_proved_domain_a_member_takes_over() {
+    let orphaned: &[(&str, Role)] = &[(RECRUITER, Role::Recruiter)];
+    let mut world = world(orphaned, RECRUITER, GONE);
+    let listed = world.call("get", &id()).unwrap()["allowed_actions"].clone();
+    assert!(listed.as_array().unwrap().contains(&json!("request_succession")), "{listed}");
+    let requested = world.call("request_succession", &id()).unwrap();
+    assert_eq!(requested["succession"]["ground"], "member");
+    let timer = world.timers().remove(0);
+    assert_eq!(timer.at, NOW + WAIT_OF_MEMBER);
+    world.advance(WAIT_OF_MEMBER);
+    let mut world = world.system();
+    world.call(&timer.action, &timer.input).unwrap();
+    assert_eq!(stored(&world).roles[RECRUITER], Role::Owner);
+}
+
+#[test]
+fn a_member_waits_for_admins_and_for_whoever_has_proved_the_domain() {
+    let refused = |world: &mut World| world.call("request_succession", &id()).unwrap_err().code;
+    assert_eq!(refused(&mut world(TEAM, RECRUITER, NOW)), "owner_present");
+    let orphaned: &[(&str, Role)] = &[(RECRUITER, Role::Recruiter)];
+    let mut proved = world(orphaned, RECRUITER, NOW);
+    prove(&mut proved, "verified");
+    assert_eq!(refused(&mut proved), "owner_present");
 }
 
 #[test]

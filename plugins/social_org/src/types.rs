@@ -28,6 +28,8 @@ pub(crate) const GONE_AFTER: u64 = 60 * DAY;
 pub(crate) const WAIT_OF_ADMIN: u64 = 7 * DAY;
 /// The same for a person who has proved the organisation's domain.
 pub(crate) const WAIT_OF_DOMAIN: u64 = 14 * DAY;
+/// The same for any other member.
+pub(crate) const WAIT_OF_MEMBER: u64 = 30 * DAY;
 
 pub(crate) const ORGS: Collection<Org> = Collection::new("orgs")
     .people(&[
@@ -136,6 +138,8 @@ pub(crate) enum Ground {
     Admin,
     /// They have proved its domain, and there is no admin.
     Domain,
+    /// They are a member, and there is neither an admin nor anybody who has proved the domain.
+    Member,
 }
 
 impl Org {

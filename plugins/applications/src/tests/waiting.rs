@@ -205,21 +205,70 @@ fn a_deactivated_persons_applications_end() {
     assert_eq!(events(&erased), [event("cancelled", ADA), event("cancelled", BEN)]);
 }
 
-#[test]
-fn whoever_talks_with_a_deactivated_person_is_told_soon_if_they_were_erased() {
-    let gone = json!({
-        "event_type": "owner.deactivated", "subject": format!("owners/{BEN}"), "data": {},
-    });
+/// Returns a world in which Ben, to whose listing Ada applied, has offered her the job, and the application.
+fn offered() -> (World, Value) {
     let mut applicant = world(&[]).answer(listings::PROFILES, job(json!({})));
     let input = json!({ "listing_id": JOB, "profile": { "headline": "Engineer" } });
     let sent = applicant.call("apply", &input).unwrap();
     let mut recipient = applicant.owner(BEN);
     recipient.call("decide", &of(&sent, json!({ "decision": "offer" }))).unwrap();
-    let erased = world_of_people(&[], &[], &thread("open", NOW), &[ADA]);
-    let mut erased = carry(&recipient, erased);
-    erased.call("on_owner_deactivated", &gone).unwrap();
-    let check = erased.timers().into_iter().find(|timer| timer.action == "check").unwrap();
+    (recipient, sent)
+}
+
+#[test]
+fn an_offer_of_a_deactivated_person_ends() {
+    let gone = json!({
+        "event_type": "owner.deactivated", "subject": format!("owners/{BEN}"), "data": {},
+    });
+    let (recipient, _) = offered();
+    let alone = world_of_people(&[], &[], &thread("open", NOW), &[ADA]);
+    let mut alone = carry(&recipient, alone);
+    alone.call("on_owner_deactivated", &gone).unwrap();
+    assert_eq!(alone.documents(APPLICATIONS)[0].value.state, State::Cancelled);
+    assert_eq!(events(&alone), [event("cancelled", ADA)]);
+}
+
+#[test]
+fn an_accepted_application_is_compared_with_its_people_soon_after_a_deactivation() {
+    let gone = json!({
+        "event_type": "owner.deactivated", "subject": format!("owners/{BEN}"), "data": {},
+    });
+    let (recipient, sent) = offered();
+    let mut applicant = recipient.owner(ADA);
+    applicant.call("answer", &of(&sent, json!({ "answer": "accept" }))).unwrap();
+    let alone = world_of_people(&[], &[], &thread("open", NOW), &[ADA]);
+    let mut alone = carry(&applicant, alone);
+    alone.call("on_owner_deactivated", &gone).unwrap();
+    let check = alone.timers().into_iter().find(|timer| timer.action == "check").unwrap();
     assert!(check.at < NOW + HOUR, "{check:?}");
-    erased.call("check", &check.input).unwrap();
-    assert_eq!(erased.documents(APPLICATIONS)[0].value.state, State::Cancelled);
+    alone.call("check", &check.input).unwrap();
+    let read = alone.owner(ADA).call("get", &of(&sent, json!({}))).unwrap();
+    assert_eq!(
+        (&read["state"], &read["conversation_closed"]),
+        (&json!("accepted"), &json!(true))
+    );
+}
+
+#[test]
+fn both_sides_are_told_before_one_of_them_is_erased() {
+    let left = |owner_id: &str| {
+        json!({
+            "event_type": "identity.owner_left", "subject": format!("owners/{owner_id}"),
+            "data": { "owner_id": owner_id },
+        })
+    };
+    let told = |world: &World| events(world).split_off(events(world).len() - 2);
+    let (recipient, sent) = offered();
+    let mut employer = recipient.system();
+    employer.call("on_owner_left", &left(BEN)).unwrap();
+    assert_eq!(told(&employer), [event("cancelled", ADA), event("cancelled", BEN)]);
+
+    let (recipient, _) = offered();
+    let mut applicant = recipient.owner(ADA);
+    applicant.call("answer", &of(&sent, json!({ "answer": "accept" }))).unwrap();
+    let mut accepted = applicant.system();
+    accepted.call("on_owner_left", &left(ADA)).unwrap();
+    assert_eq!(told(&accepted), [event("cancelled", ADA), event("cancelled", BEN)]);
+    let ended = accepted.asked().into_iter().find(|asked| asked.action == "end");
+    assert_eq!(ended.unwrap().input["thread_id"], "thr_1");
 }

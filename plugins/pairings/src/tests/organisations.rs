@@ -101,3 +101,46 @@ fn a_connection_with_an_organisation_outlives_the_person_who_stood_for_it() {
     assert_eq!((left.state, left.to.owner_id.as_str()), (State::Connected, COLLEAGUE));
     assert!(told(&world).iter().all(|(event_type, _)| event_type == "pairing.assigned"));
 }
+
+#[test]
+fn whoever_takes_over_discloses_their_own_contact_data_in_place_of_the_formers() {
+    let people = [(SEEKER, "Sea"), (LANDLORD, "Lou"), (COLLEAGUE, "Col")].map(|(id, name)| {
+        let mut person = person(id, true);
+        person["display_name"] = json!(name);
+        person
+    });
+    let disclose = |kind: &str, text: &str| {
+        json!({ "pairing_id": PAIRING, "fields": [kind], "details": { kind: text } })
+    };
+    let read = |world: &mut World| {
+        world.call("get", &json!({ "pairing_id": PAIRING })).unwrap()["contact"].clone()
+    };
+    let mut world = office(&people)
+        .answer(relations::RELATE, json!({}))
+        .answer(threads::ALLOW_CONTACT_DATA, Value::Null)
+        .owner(SEEKER);
+    world.call("disclose", &disclose("email", "sea@mail.example")).unwrap();
+    let mut world = world.owner(LANDLORD);
+    world.call("disclose", &disclose("email", "lou@mail.example")).unwrap();
+
+    let mut world = world.owner(COLLEAGUE);
+    let view = world.call("take_over", &json!({ "pairing_id": PAIRING })).unwrap();
+    assert!(view["allowed_actions"].as_array().unwrap().contains(&json!("disclose")));
+    let mut world = world.owner(SEEKER);
+    let former = read(&mut world);
+    assert_eq!(
+        (&former["email"], &former["owner_id"], &former["display_name"]),
+        (&json!("lou@mail.example"), &json!(LANDLORD), &json!("Lou"))
+    );
+
+    let mut world = world.owner(COLLEAGUE);
+    let other = world.call("disclose", &disclose("full_name", "Col Umbo")).unwrap();
+    assert_eq!(other["disclosure"], "pending", "the former's data is gone");
+    world.call("disclose", &disclose("email", "col@mail.example")).unwrap();
+    let mut world = world.owner(SEEKER);
+    let present = read(&mut world);
+    assert_eq!(
+        (&present["email"], &present["owner_id"], &present["full_name"]),
+        (&json!("col@mail.example"), &json!(COLLEAGUE), &Value::Null)
+    );
+}
