@@ -13,7 +13,10 @@ pub(crate) const APPLICATIONS: Collection<Application> = Collection::new("applic
             Shared("answers"),
         ]),
         Person::redact("agent_id", &[]),
-        Person::redact("to_owner_id", &[Shared("title"), Shared("answers[].question")]),
+        Person::redact(
+            "to_owner_id",
+            &[Shared("title"), Shared("about.listing_id"), Shared("answers[].question")],
+        ),
         Person::redact("contact_id", &[]),
         Person::redact("decisions[].by", &[Shared("decisions[].message")]),
     ])
@@ -105,7 +108,7 @@ pub(crate) struct About {
     pub(crate) target_id: Option<String>,
     /// The role of the map.
     pub(crate) role_id: Option<String>,
-    /// The listing that offers the job.
+    /// The listing that offers the job; empty if it was deleted with its person.
     pub(crate) listing_id: Option<String>,
     /// The person of the map.
     pub(crate) person_id: Option<String>,

@@ -63,7 +63,7 @@ pub(crate) fn add(call: &Call, input: AddBlock) -> Result<Answer<BlockView>> {
     }
     let zone = match &input.time_zone {
         Some(name) => Zone::named(name),
-        None => Some(home(owner_id)?),
+        None => Some(home(owner_id)?.unwrap_or_else(Zone::utc)),
     };
     let zone = zone.ok_or_else(|| CalendarError::no_zone("/time_zone"))?;
     let series = series(&input, zone)?;

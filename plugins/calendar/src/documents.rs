@@ -111,9 +111,9 @@ pub(crate) fn hours(owner_id: &str) -> Result<Option<Stored<Hours>>> {
     Ok(AVAILABILITIES.get(owner_id)?)
 }
 
-/// Returns the time zone of the person's availability, or else UTC.
-pub(crate) fn home(owner_id: &str) -> Result<Zone> {
-    Ok(hours(owner_id)?.map_or_else(Zone::utc, |hours| hours.value.zone()))
+/// Returns the time zone of the person's availability, if it is set.
+pub(crate) fn home(owner_id: &str) -> Result<Option<Zone>> {
+    Ok(hours(owner_id)?.map(|hours| hours.value.zone()))
 }
 
 /// A person's calendar that is being changed.

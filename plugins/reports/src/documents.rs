@@ -7,13 +7,17 @@ use portolan_sdk::prelude::*;
 
 pub(crate) const REPORTS: Collection<Report> = Collection::new("reports")
     .people(&[
-        Person::redact("owner_id", &[Personal("owner_id"), Personal("text"), Personal("open_key")]),
+        // Only the reporter and, after a decision, the person against whom it is have it in an export.
+        Person::redact(
+            "owner_id",
+            &[Personal("$id"), Personal("owner_id"), Personal("text"), Personal("open_key")],
+        ),
         Person::redact("open_key", &[]),
         Person::redact("subject_id", &[]),
         Person::redact("subject_owner_id", &[]),
         Person::redact("lister_id", &[Shared("subject_id")]),
         Person::redact("said_by", &[Shared("said")]),
-        Person::redact("affected_id", &[]),
+        Person::redact("affected_id", &[Personal("$id")]),
         Person::redact("appeal.owner_id", &[Personal("appeal.text")]),
     ])
     .unique("open", &["open_key"])

@@ -28,7 +28,7 @@ pub enum Erasure {
 pub struct PersonalField {
     /// Written as [`Person::path`]. As far as the path begins with the same steps as the person's path, it
     /// means the same element. `$id` with the audience [`Audience::Personal`] is the whole document: others whom it
-    /// names do not learn that it exists.
+    /// names do not learn that it exists. If several paths have it, it is personal to the people at all of them.
     pub path: String,
     pub audience: Audience,
 }

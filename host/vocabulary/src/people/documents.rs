@@ -45,13 +45,13 @@ impl People {
         })
     }
 
-    /// Returns whether the whole document is personal to somebody who is not one of these people.
+    /// Returns whether the whole document is personal to somebody, and to none of these people.
     pub fn is_personal_to_others(&self, document: &Value, people: &[String]) -> bool {
-        self.0.iter().filter(|subject| subject.is_document_personal).any(|subject| {
-            let mut found = BTreeSet::new();
+        let mut found = BTreeSet::new();
+        for subject in self.0.iter().filter(|subject| subject.is_document_personal) {
             collect_person_ids(document, &subject.path, &mut found);
-            !found.is_empty() && !people.iter().any(|person| found.contains(person))
-        })
+        }
+        !found.is_empty() && !people.iter().any(|person| found.contains(person))
     }
 
     /// Returns the ids of the people and agents whom the document names at the declared paths.

@@ -218,6 +218,18 @@ fn a_personal_document_is_only_of_the_person_at_its_path() {
 }
 
 #[test]
+fn a_document_that_is_personal_to_several_people_is_hidden_from_others() {
+    let declared = people(&[
+        ("by", Erasure::Redact, &[("$id", Audience::Personal)]),
+        ("decided_against", Erasure::Redact, &[("$id", Audience::Personal)]),
+        ("about", Erasure::Redact, &[]),
+    ]);
+    let hidden = |document: &Value| declared.is_personal_to_others(document, &[ANNA.to_owned()]);
+    assert!(hidden(&json!({"by": BEN, "about": ANNA, "decided_against": null})));
+    assert!(!hidden(&json!({"by": BEN, "about": ANNA, "decided_against": ANNA})));
+}
+
+#[test]
 fn a_declaration_that_cannot_be_carried_out_is_refused() {
     let refused = |path: &str, erasure| {
         let person = Person { path: path.to_owned(), erasure, fields: Vec::new() };

@@ -22,7 +22,7 @@ fn corpus() -> PathBuf {
 /// Returns the busy times, and what was left out.
 fn busy(text: &str, range: Span) -> Result<(BTreeSet<String>, Vec<SkippedEntry>)> {
     let (calendar, components) = components::read(lines::read(text)?)?;
-    let zones = import::zones(&calendar, &components, Zone::utc(), range.start);
+    let zones = import::zones(&calendar, &components, Some(Zone::utc()), range.start);
     let found =
         Reader { zones, now: range.start, own: &BTreeSet::new(), a_day: 0 }.read(&components)?;
     let mut busy = BTreeSet::new();

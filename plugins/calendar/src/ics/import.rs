@@ -116,15 +116,15 @@ fn is_id(text: &str) -> bool {
 }
 
 /// Returns the zones of the file. Times without a zone are in the calendar's own zone, or else in
-/// that of the person.
+/// that of the person, or else in UTC.
 pub(crate) fn zones(
     calendar: &[Line],
     components: &[Component],
-    home: Zone,
+    home: Option<Zone>,
     now: i64,
 ) -> FileZones {
     let named = calendar.iter().find(|line| line.name == "X-WR-TIMEZONE" && line.fault.is_none());
-    let floating = named.and_then(|line| zones::find(&line.value)).unwrap_or(home);
+    let floating = named.and_then(|line| zones::find(&line.value)).or(home);
     let mut zones = FileZones::new(floating, now);
     let now = Zone::utc().local(now);
     let defined = components.iter().filter(|component| component.kind == "VTIMEZONE");

@@ -76,7 +76,7 @@ fn rules_of_all_kinds_are_kept() {
             vec!["2026-11-02T09:00 60", "2026-11-03T09:00 180", "2026-11-04T09:00 60"],
         ),
     ] {
-        let (mut world, answer) = imported(&[&event(lines)]);
+        let (mut world, answer) = imported(&["X-WR-TIMEZONE:UTC", &event(lines)]);
         assert_eq!(answer["unsupported_count"], 0, "{answer:#}");
         assert_eq!(listed(&mut world, "2026-11-01", "2027-01-01"), expected, "{lines}");
     }
@@ -179,6 +179,21 @@ fn a_zone_that_nobody_knows_is_that_of_the_calendar() {
     let lines = "UID:a\nDTSTART;TZID=Mars/Olympus:20261102T090000\nDURATION:PT1H";
     let (mut world, answer) = imported(&["X-WR-TIMEZONE:Asia/Tokyo", &event(lines)]);
     assert_eq!(answer["unsupported"][0]["part"], "TZID", "{answer:#}");
+    assert_eq!(listed(&mut world, "2026-11-01", "2026-12-01"), ["2026-11-02T00:00 60"]);
+}
+
+#[test]
+fn times_without_a_zone_are_those_of_the_availability_and_otherwise_reported() {
+    let floating = event("UID:a\nDTSTART:20261102T090000\nDURATION:PT1H");
+    let (mut world, answer) = imported(&[&floating]);
+    assert_eq!(answer["unsupported"][0]["part"], "DTSTART", "{answer:#}");
+    assert!(answer["unsupported"][0]["instead"].as_str().unwrap().contains("UTC"), "{answer:#}");
+    let hours = json!({
+        "time_zone": "Asia/Tokyo", "rules": [{ "days": ["MO"], "from": "09:00", "to": "17:00" }],
+    });
+    world.call("set_availability", &hours).unwrap();
+    let again = world.call("import_ics", &file(&[&floating])).unwrap();
+    assert_eq!((counts(&again), &again["unsupported_count"]), ([0, 1, 0, 0], &json!(0)));
     assert_eq!(listed(&mut world, "2026-11-01", "2026-12-01"), ["2026-11-02T00:00 60"]);
 }
 

@@ -46,8 +46,11 @@ impl Time {
 /// The zones of a file, keyed by the names that it uses.
 #[derive(Debug)]
 pub(crate) struct FileZones {
-    /// The zone of times without a zone.
-    pub(crate) floating: Zone,
+    /// The zone of times without a zone; `None` if neither the file nor the person has one, so that they are
+    /// read as UTC.
+    floating: Option<Zone>,
+    /// The number and the name of the first line whose times were read as UTC for this reason.
+    pub(crate) assumed_utc: Option<(u32, String)>,
     /// Names of the file, each with the zone that is used for it.
     pub(crate) aliases: Vec<(String, String)>,
     /// The zones that the file itself defines.
@@ -59,10 +62,11 @@ pub(crate) struct FileZones {
 }
 
 impl FileZones {
-    pub(crate) fn new(floating: Zone, now: i64) -> Self {
+    pub(crate) fn new(floating: Option<Zone>, now: i64) -> Self {
         let now = Zone::utc().local(now);
         let (aliases, definitions) = (Vec::new(), Vec::new());
-        Self { floating, aliases, definitions, unknown: Vec::new(), now, known: Vec::new() }
+        let (unknown, known) = (Vec::new(), Vec::new());
+        Self { floating, assumed_utc: None, aliases, definitions, unknown, now, known }
     }
 
     /// Returns the zone with a name of the file at a local time.
@@ -86,12 +90,20 @@ impl FileZones {
 
     /// Returns the zone that a property names, or else the floating zone.
     fn of(&mut self, line: &Line, at: DateTime) -> Zone {
-        let Some(name) = line.parameter("TZID") else { return self.floating.clone() };
-        self.find(name, at).unwrap_or_else(|| {
-            if !self.unknown.iter().any(|(known, _)| known == name) {
-                self.unknown.push((name.to_owned(), line.number));
-            }
-            self.floating.clone()
+        let Some(name) = line.parameter("TZID") else { return self.floating(line) };
+        if let Some(zone) = self.find(name, at) {
+            return zone;
+        }
+        if !self.unknown.iter().any(|(known, _)| known == name) {
+            self.unknown.push((name.to_owned(), line.number));
+        }
+        self.floating(line)
+    }
+
+    fn floating(&mut self, line: &Line) -> Zone {
+        self.floating.clone().unwrap_or_else(|| {
+            self.assumed_utc.get_or_insert_with(|| (line.number, line.name.clone()));
+            Zone::utc()
         })
     }
 
@@ -204,7 +216,7 @@ mod tests {
 
     #[test]
     fn times_have_zones() {
-        let mut zones = FileZones::new(Zone::named("Asia/Tokyo").unwrap(), 0);
+        let mut zones = FileZones::new(Zone::named("Asia/Tokyo"), 0);
         zones.aliases.push(("Home".into(), "Europe/Berlin".into()));
         let both = "2026-11-01T09:00:00 UTC,2026-11-02T09:00:00 UTC";
         for (text, expected) in [

@@ -27,7 +27,8 @@ pub(crate) struct Imported {
     /// The number of blocks that were removed.
     pub(crate) removed: u32,
     pub(crate) skipped: Skipped,
-    /// How many parts of the file were not imported, because a calendar here cannot store them.
+    /// How many parts of the file were not imported as they are, because a calendar here cannot store them
+    /// or their time zone is not known.
     pub(crate) unsupported_count: u32,
     /// The first 50 of these parts.
     pub(crate) unsupported: Vec<Unsupported>,
