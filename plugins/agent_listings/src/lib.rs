@@ -115,8 +115,8 @@ impl AgentListings {
     ///
     /// `dry_run` reports all faults and stores nothing. `contradictions` in the answer names amounts and numbers
     /// that the text states otherwise than the fields. A text that seems to select people by a
-    /// protected characteristic, or to ask for money in advance, is reviewed before it is
-    /// published: its state is then `in_review`.
+    /// protected characteristic, to ask for money in advance, or to instruct the agents that read it, is
+    /// reviewed before it is published: its state is then `in_review`.
     #[action(
         access = write, emits = [CREATED, PUBLISHED, IN_REVIEW], example = json!({
             "category": "home.let.room",

@@ -61,8 +61,8 @@ pub(crate) enum ApplicationError {
     /// The role has questions that must be answered: see the next step.
     #[refusal(unprocessable, retryable, next = next.then_retry())]
     AnswersRequired { next: Next },
-    /// The text seems to exclude or prefer people by a protected characteristic, or to ask for money
-    /// in advance. Write it in other words.
+    /// The text seems to exclude or prefer people by a protected characteristic, to ask for money in
+    /// advance, or to instruct the agents that read it. Write it in other words.
     #[refusal(
         unprocessable,
         conflict_detail = Violations::new(errors),
