@@ -17,7 +17,7 @@ const PUBLISHED: &[(&str, u32, &str)] = &[
     ("credits", 4, "dce1dc0980683d2b"),
     ("events-and-webhooks", 6, "164898d3342dbc64"),
     ("privacy", 7, "6f11dcd407685ebf"),
-    ("safety-and-fairness", 7, "a3e615d1e2df5fae"),
+    ("safety-and-fairness", 8, "dbbf4abf2c375b26"),
 ];
 
 #[test]
