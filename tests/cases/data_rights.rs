@@ -138,6 +138,10 @@ async fn an_export_is_an_archive_of_all_capabilities_without_earlier_archives() 
     let documents = all.body["documents"].as_array().unwrap();
     assert!(documents.iter().any(|document| document["collection"] == "exports"));
     assert!(documents.iter().all(|document| document["collection"] != "parts"));
+    // An export of a reported person does not name the report before a measure.
+    let theirs = export_by_operator(&host, &bo_id).await;
+    let theirs = theirs.body["documents"].as_array().unwrap();
+    assert!(theirs.iter().all(|document| document["collection"] != "reports"), "{theirs:#?}");
 
     host.advance(DAY).await;
     let again = everything(&ada.export().await);

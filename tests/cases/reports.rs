@@ -1,6 +1,6 @@
 //! Reports, the decisions on them, appeals, and the events about them.
 
-use crate::cases::personal::erase;
+use crate::cases::personal::{erase, export};
 use crate::harness::time::DAY;
 use crate::harness::{
     Host, Options, Reply,
@@ -307,6 +307,11 @@ async fn a_reported_person_learns_the_reasons_but_not_the_reporter() {
     assert_eq!(steps_of(&ada).await, ["triaged", "actioned", "appealed", "overturned"]);
     assert_eq!(steps_of(&ben).await, ["actioned", "appealed", "overturned"]);
     assert_eq!(ben.report(&id).await["ruling"]["measure"], Value::Null);
+    let exported = export(&host, &ben.id).await.body["documents"].clone();
+    let reports = exported.as_array().unwrap().iter();
+    let reports: Vec<_> = reports.filter(|found| found["collection"] == "reports").collect();
+    assert_eq!(reports.len(), 1, "{exported:#}");
+    assert!(!reports[0].to_string().contains(&ada.id), "{reports:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
