@@ -6,6 +6,7 @@ use crate::harness::{
     database::Database,
     inbox::Reader,
     listings::{Lister, room},
+    postgres,
 };
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use serde_json::{Value, json};
@@ -43,10 +44,23 @@ async fn alerts(host: &Host, token: &str) -> BTreeMap<String, Vec<Value>> {
     }
 }
 
+fn options() -> Options {
+    let options = Options::with(&[&LISTINGS[..], &["saved_searches"]].concat());
+    options.configuration("public_url = \"http://alerts.test\"\n")
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_alert_is_lost_or_comes_twice_when_the_host_is_killed() {
-    let options = Options::with(&[&LISTINGS[..], &["saved_searches"]].concat());
-    let mut host = Process::start(options.configuration("public_url = \"http://alerts.test\"\n"));
+    kill_while_publishing(options()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_alert_is_lost_or_comes_twice_when_the_host_is_killed_on_postgres() {
+    kill_while_publishing(options().postgres(&postgres::database().await)).await;
+}
+
+async fn kill_while_publishing(options: Options) {
+    let mut host = Process::start(options);
     let seeker = Lister::new(&host).await.agent().token.clone();
     let lister = Lister::new(&host).await.agent().token.clone();
     let mut random = StdRng::seed_from_u64(1);
