@@ -23,18 +23,19 @@ pub(crate) fn reopen(call: &Call, input: &Step) -> Result<Answer<views::View>> {
     Ok(Answer::with(views::view(call.require_owner()?, &application)?, next))
 }
 
-/// Compares an application with its people. Nobody is told of an erasure, so this is how the other side gets to
-/// know that its meetings with an erased person do not take place, and that nobody is left to talk with.
+/// Compares an application with its people. What an erasure leaves of a person with very many applications, or of
+/// a member of an organisation, is found here: the other side gets to know that its meetings with an erased person
+/// do not take place, and that nobody is left to talk with.
 pub(crate) fn check(call: &Call, input: &Check) -> Result<()> {
     let Some(mut application) = APPLICATIONS.get(&input.application_id)? else {
-        return publish_gone(&input.application_id, &input.thread_id);
+        return notices::publish_gone(&input.application_id, &input.thread_id);
     };
     if !TALKING.contains(&application.value.state) {
         return Ok(());
     }
     let recipients = Recipients::of(&application.value)?;
     if !recipients.is_known(application.value.contact_id.as_deref())? {
-        publish_gone(&application.id, &input.thread_id)?;
+        notices::publish_gone(&application.id, &input.thread_id)?;
     }
     if recipients.are_gone() && UNANSWERED.contains(&application.value.state) {
         end_thread(&application, MEMBER_LEFT)?;
@@ -70,19 +71,4 @@ pub(crate) fn member_left(call: &Call, owner_id: &str) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Tells other capabilities that a person of the conversation no longer exists.
-fn publish_gone(application_id: &str, thread_id: &str) -> Result<()> {
-    let facts = Facts {
-        application_id: application_id.to_owned(),
-        thread_id: Some(thread_id.to_owned()),
-        ..Facts::default()
-    };
-    let id = application_id.to_owned();
-    let resource = Resource { kind: "application", id, state: "changed", version: 0 };
-    let summary = "A person of a conversation no longer exists.";
-    let subject = format!("applications/{application_id}");
-    let data = Data::by_system(resource, summary, facts);
-    Ok(PERSON_GONE.publish(Audience::Capabilities, subject, &data)?)
 }

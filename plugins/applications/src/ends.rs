@@ -180,12 +180,15 @@ fn end_with<T: Serialize>(
             set_check_at(&application, call.now() + CHECKED_AFTER)?;
             continue;
         }
-        told += 2 + others;
+        told += 3 + others;
         if told > MOST_TOLD {
             return Ok(timers::set(&format!("gone/{owner_id}"), call.now(), action, event)?);
         }
         end_thread(&application, "cancelled")?;
         cancel(call, &mut application, action)?;
+        if let Some(thread_id) = &application.value.thread_id {
+            notices::publish_gone(&application.id, thread_id)?;
+        }
     }
     Ok(())
 }

@@ -286,7 +286,7 @@ impl Applications {
     }
 
     /// End the applications of a person who is deactivated.
-    #[action(access = internal, idempotent, on = "owner.deactivated", emits = [CANCELLED])]
+    #[action(access = internal, idempotent, on = "owner.deactivated", emits = [CANCELLED, PERSON_GONE])]
     fn on_owner_deactivated(
         call: &Call,
         event: Happened<Deactivated>,
@@ -295,7 +295,7 @@ impl Applications {
     }
 
     /// End the applications of a person who is about to be erased.
-    #[action(access = internal, idempotent, on = "identity.owner_left", emits = [CANCELLED])]
+    #[action(access = internal, idempotent, on = "identity.owner_left", emits = [CANCELLED, PERSON_GONE])]
     fn on_owner_left(call: &Call, event: Happened<OwnerLeft>) -> Result<(), ApplicationError> {
         ends::left(call, &event)
     }

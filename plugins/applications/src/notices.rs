@@ -91,3 +91,18 @@ impl Notice {
         Ok(())
     }
 }
+
+/// Tells other capabilities that a person of the conversation no longer exists, or is about to be erased.
+pub(crate) fn publish_gone(application_id: &str, thread_id: &str) -> Result<()> {
+    let facts = Facts {
+        application_id: application_id.to_owned(),
+        thread_id: Some(thread_id.to_owned()),
+        ..Facts::default()
+    };
+    let id = application_id.to_owned();
+    let resource = Resource { kind: "application", id, state: "changed", version: 0 };
+    let summary = "A person of a conversation no longer exists.";
+    let subject = format!("applications/{application_id}");
+    let data = Data::by_system(resource, summary, facts);
+    Ok(PERSON_GONE.publish(Audience::Capabilities, subject, &data)?)
+}

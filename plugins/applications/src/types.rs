@@ -33,8 +33,7 @@ pub(crate) const LEFT_AT_ONCE: u32 = 1;
 /// The maximum number of people whom a call tells that applications have ended.
 pub(crate) const MOST_TOLD: usize = 90;
 
-/// The interval in which an application with a conversation is compared with its people, because an erasure has
-/// no event.
+/// The interval in which an application with a conversation is compared with its people.
 pub(crate) const CHECK_INTERVAL: u64 = DAY;
 /// The time after the deactivation of a person in which those who talk with them get to know whether they
 /// were erased.
