@@ -29,7 +29,11 @@ async fn each_kind_of_contact_data_is_exchanged_separately() {
     assert_eq!(given["disclosure"], "exchanged");
     assert_eq!(given["pairing"]["contact_exchanged"], true);
     let contact = landlord.get(&pairing).await["contact"].clone();
-    assert_eq!(contact, json!({ "email": "ada@mail.example", "trust": "untrusted_user_content" }));
+    let only = json!({
+        "owner_id": seeker.id(), "display_name": "Ada", "email": "ada@mail.example",
+        "trust": "untrusted_user_content",
+    });
+    assert_eq!(contact, only);
     assert_eq!(seeker.get(&pairing).await["contact"]["email"], "bob@mail.example");
 
     // Exchanged kinds stay disclosed; the others are withdrawn when they are not named again.

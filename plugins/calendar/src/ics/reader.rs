@@ -31,6 +31,8 @@ pub(crate) struct Reader<'a> {
     pub(crate) a_day: u32,
 }
 
+/// What the import says about a zone that is not known.
+const UNKNOWN_ZONE: &str = "The zone is not known. The calendar's own was used, or else UTC.";
 /// What the import says about times without a zone if neither the file nor the person has one.
 const ASSUMED_UTC: &str = "Neither the file nor your availability has a time zone, so times without one were read \
     as UTC. Set it with `set_availability`, and import the file again.";
@@ -54,7 +56,7 @@ impl Reader<'_> {
             }
         }
         for (_name, line) in &self.zones.unknown {
-            found.report(*line, "TZID", "The zone is not known. The calendar's own was used.");
+            found.report(*line, "TZID", UNKNOWN_ZONE);
         }
         if let Some((line, name)) = &self.zones.assumed_utc {
             found.report(*line, name, ASSUMED_UTC);

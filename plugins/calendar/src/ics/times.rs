@@ -90,21 +90,23 @@ impl FileZones {
 
     /// Returns the zone that a property names, or else the floating zone.
     fn of(&mut self, line: &Line, at: DateTime) -> Zone {
-        let Some(name) = line.parameter("TZID") else { return self.floating(line) };
+        let Some(name) = line.parameter("TZID") else {
+            if self.floating.is_none() {
+                self.assumed_utc.get_or_insert_with(|| (line.number, line.name.clone()));
+            }
+            return self.floating();
+        };
         if let Some(zone) = self.find(name, at) {
             return zone;
         }
         if !self.unknown.iter().any(|(known, _)| known == name) {
             self.unknown.push((name.to_owned(), line.number));
         }
-        self.floating(line)
+        self.floating()
     }
 
-    fn floating(&mut self, line: &Line) -> Zone {
-        self.floating.clone().unwrap_or_else(|| {
-            self.assumed_utc.get_or_insert_with(|| (line.number, line.name.clone()));
-            Zone::utc()
-        })
+    fn floating(&self) -> Zone {
+        self.floating.clone().unwrap_or_else(Zone::utc)
     }
 
     /// Parses the value of a property that is one time.
