@@ -171,7 +171,8 @@ fn end_with<T: Serialize>(
     let received = any_of(["to_owner_id", "contact_id"].map(|path| field(path).eq(owner_id)));
     let received = received.and(field("state").one_of(TALKING));
     let mut told = 0;
-    for hit in [sent, received].into_iter().flat_map(|of| APPLICATIONS.all(Query::new().filter(of))) {
+    for hit in [sent, received].into_iter().flat_map(|of| APPLICATIONS.all(Query::new().filter(of)))
+    {
         let mut application = hit?.document;
         let value = &application.value;
         let others = Recipients::of(value)?.reachable.iter().filter(|id| *id != owner_id).count();

@@ -40,8 +40,7 @@ pub(crate) const OPEN: &[State] = &[Waiting, Submitted, Shortlisted, Invited, Of
 /// The states in which a role's application ends if its listing is no longer active.
 pub(crate) const UNDECIDED: &[State] = &[Submitted, Shortlisted];
 /// The states in which the two sides still have to do with each other.
-pub(crate) const ACTIVE: &[State] =
-    &[Waiting, Submitted, Shortlisted, Invited, Offered, Accepted];
+pub(crate) const ACTIVE: &[State] = &[Waiting, Submitted, Shortlisted, Invited, Offered, Accepted];
 /// The states in which the two sides talk and one of them has to act.
 pub(crate) const UNANSWERED: &[State] = &[Invited, Offered];
 /// The states in which the two sides talk.

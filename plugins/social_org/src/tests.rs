@@ -56,7 +56,10 @@ fn world(roles: &[(&str, Role)], caller: &str, last_call_at: u64) -> World {
         .owner(caller)
         .document(ORGS, ORG_ID, &org(roles))
         .answer(people::PRESENCE, json!({ "people": [presence(OWNER)] }))
-        .answer(people::PEOPLE, json!({ "people": [person(ADMIN), person(RECRUITER), person(OUTSIDER)] }))
+        .answer(
+            people::PEOPLE,
+            json!({ "people": [person(ADMIN), person(RECRUITER), person(OUTSIDER)] }),
+        )
         .answer(relations::RELATE, json!({}));
     for (owner_id, role) in roles {
         world = world.document(MEMBERS, &member_id(ORG_ID, owner_id), &member(owner_id, *role));

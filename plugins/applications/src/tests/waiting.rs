@@ -243,10 +243,7 @@ fn an_accepted_application_is_compared_with_its_people_soon_after_a_deactivation
     assert!(check.at < NOW + HOUR, "{check:?}");
     alone.call("check", &check.input).unwrap();
     let read = alone.owner(ADA).call("get", &of(&sent, json!({}))).unwrap();
-    assert_eq!(
-        (&read["state"], &read["conversation_closed"]),
-        (&json!("accepted"), &json!(true))
-    );
+    assert_eq!((&read["state"], &read["conversation_closed"]), (&json!("accepted"), &json!(true)));
 }
 
 #[test]

@@ -109,9 +109,7 @@ fn whoever_takes_over_discloses_their_own_contact_data_in_place_of_the_formers()
         person["display_name"] = json!(name);
         person
     });
-    let disclose = |kind: &str, text: &str| {
-        json!({ "pairing_id": PAIRING, "fields": [kind], "details": { kind: text } })
-    };
+    let disclose = |kind: &str, text: &str| json!({ "pairing_id": PAIRING, "fields": [kind], "details": { kind: text } });
     let read = |world: &mut World| {
         world.call("get", &json!({ "pairing_id": PAIRING })).unwrap()["contact"].clone()
     };
