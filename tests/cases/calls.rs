@@ -343,4 +343,7 @@ async fn large_answers_are_compressed_and_every_response_has_an_id() {
         assert_eq!(reply.status, status, "{path}");
         assert!(seen.insert(reply.header("request-id").to_owned()), "{path}");
     }
+    let nothing = host.get("/nothing").await;
+    let documents = nothing.body["next"]["http"]["url"].as_str().unwrap();
+    assert_eq!(host.get(documents).await.status, 200, "{}", nothing.text);
 }

@@ -6,6 +6,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use portolan_vocabulary::{ErrorCode, ErrorKind, Failure};
+use serde_json::json;
 
 /// A failure that a handler answers with.
 #[derive(Debug)]
@@ -73,6 +74,12 @@ fn status(kind: ErrorKind) -> StatusCode {
 
 pub(super) async fn no_such_path() -> Refusal {
     Refusal(Failure::new(ErrorCode::NotFound).message("There is nothing at this path."))
+}
+
+/// Answers a path that the agents' address does not have, with the list of the documents as the next step.
+pub(super) async fn no_such_public_path() -> Refusal {
+    let Refusal(failure) = no_such_path().await;
+    Refusal(failure.next(json!({ "http": { "method": "GET", "url": "/llms.txt" } })))
 }
 
 pub(super) async fn no_such_method() -> Refusal {

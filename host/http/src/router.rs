@@ -117,7 +117,7 @@ fn router<S: ServerHandler + Send + 'static>(
             get(oauth::authorize::continue_page).post(oauth::authorize::submit_step),
         )
         .route("/oauth/authorize/style.css", get(oauth::authorize::style))
-        .fallback(refusal::no_such_path)
+        .fallback(refusal::no_such_public_path)
         .method_not_allowed_fallback(refusal::no_such_method)
         .with_state(Arc::clone(&app))
         .merge(cross_origin)
