@@ -40,6 +40,7 @@ mod cases {
     mod calendar_reservations;
     mod calls;
     mod catalog;
+    mod cities;
     mod claim;
     mod clients;
     mod command;

@@ -84,11 +84,10 @@ fn measure(roles: usize, boards: usize) -> Outcome<()> {
 
 async fn built(sources: &Path, origin: &str, folder: &Path, hours: i64) -> Outcome<()> {
     let sources = Sources::read(sources, Some(origin))?;
-    let url = "https://map.example".to_owned();
     let first: Timestamp = NOW.parse()?;
     let options = Options {
         folder: folder.to_owned(),
-        roads: Roads { feeds: url.clone(), capabilities: url },
+        roads: Roads::of_host("https://map.example", None),
         allow_local: false,
         opened: vec!["127.0.0.0/8".parse()?],
         limits: Limits { pause: Duration::ZERO, ..Limits::default() },

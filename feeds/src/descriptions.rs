@@ -13,7 +13,7 @@ use std::{
     io::{self, Read as _, Write as _},
 };
 
-/// The folder of the parts, in a publication and under `/map/data/`.
+/// The folder of the parts, in a publication and under `data/` below the city's path.
 pub const FOLDER: &str = "parts";
 /// The file name of the parts' schema.
 pub const SCHEMA: &str = "descriptions.json";
@@ -102,7 +102,7 @@ impl<'a> Division<'a> {
             let bytes = part(name, roles)?;
             let file = file(name);
             let entry = PartEntry {
-                path: Roads::path(&file),
+                path: roads.path(&file),
                 url: roads.document(&file),
                 schema_url: roads.schema(SCHEMA),
                 record_count: roles.len(),

@@ -126,7 +126,7 @@ impl Imprint<'_> {
             "events" => serde_json::to_value(Events {
                 version: JSON_FEED.to_owned(),
                 title: format!("{}: {}", self.sources.city.name, feed.title),
-                home_page_url: format!("{}/map", self.roads.feeds),
+                home_page_url: format!("{}{}", self.roads.feeds, self.roads.map),
                 feed_url: self.roads.document(feed.file),
                 meta: meta(joined.events.len()),
                 items: Vec::new(),
@@ -172,13 +172,15 @@ impl Imprint<'_> {
                 });
                 Some(IndexEntry {
                     id: feed.id.to_owned(),
-                    path: Roads::path(feed.file),
+                    path: self.roads.path(feed.file),
                     url: self.roads.document(feed.file),
                     title: feed.title.to_owned(),
                     description: feed.description.to_owned(),
                     media_type: "application/json".to_owned(),
                     schema_url: self.roads.schema(feed.schema),
-                    page_template: feed.page.map(|page| format!("{}{page}", self.roads.feeds)),
+                    page_template: feed
+                        .page
+                        .map(|page| format!("{}{}", self.roads.feeds, self.roads.page(page))),
                     record_count: meta.count,
                     updated_at: meta.generated_at,
                     etag: etag(bytes),
@@ -202,7 +204,7 @@ impl Imprint<'_> {
             items: entries,
             rules: RULES.map(str::to_owned).into(),
             changes: ChangesEntry {
-                path: Roads::path(CHANGES),
+                path: self.roads.path(CHANGES),
                 url: self.roads.document(CHANGES),
                 cursor: cursor.to_string(),
                 kept_days: KEPT.as_secs() / 86_400,

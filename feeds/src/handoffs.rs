@@ -117,8 +117,8 @@ mod tests {
     #[test]
     fn nine_contracts_begin_at_feeds_that_are_there() {
         let roads = Roads {
-            feeds: "https://map.example".to_owned(),
             capabilities: "https://api.example".to_owned(),
+            ..Roads::of_host("https://map.example", None)
         };
         let all = handoffs(&roads, Timestamp::default()).unwrap();
         assert_eq!(all.len(), 9);

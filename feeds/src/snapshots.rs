@@ -6,7 +6,7 @@ use crate::{
     document::INDEX,
     files::{found, link, readable, sync_folder},
     parts::etag,
-    record::{FEEDS, Roads},
+    record::FEEDS,
     timestamp::{Timestamp, days},
 };
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
@@ -109,14 +109,14 @@ pub fn list(folder: &Path) -> io::Result<Vec<String>> {
 }
 
 /// Opens a document of a snapshot, which is compressed with gzip; `None` if there is none. `file` is its name
-/// below `/map/data/`.
+/// below `data/`.
 pub fn open(folder: &Path, day: &str, file: &str) -> io::Result<Option<File>> {
     let Some(place) = place(day, file) else { return Ok(None) };
     found(File::open(folder.join(FOLDER).join(place)))
 }
 
 /// Returns the entity tags of the plain bytes of a snapshot's documents and parts, by their names below
-/// `/map/data/`; `None` if there is no snapshot of this day. They are those that its index lists.
+/// `data/`; `None` if there is no snapshot of this day. They are those that its index lists.
 pub fn etags(folder: &Path, day: &str) -> io::Result<Option<BTreeMap<String, String>>> {
     #[derive(Deserialize)]
     struct Listed {
@@ -139,7 +139,7 @@ pub fn etags(folder: &Path, day: &str) -> io::Result<Option<BTreeMap<String, Str
         parts.into_iter().chain([feed])
     });
     for Tagged { path, etag, .. } in with_parts {
-        let name = path.strip_prefix(&Roads::path("")).unwrap_or(&path);
+        let name = path.split_once("/data/").map_or(&*path, |(_city, name)| name);
         etags.insert(name.to_owned(), etag);
     }
     Ok(Some(etags))

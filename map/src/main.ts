@@ -53,13 +53,14 @@ async function complete(page: Page): Promise<void> {
     },
   });
   page.handoffs = await loadHandoffs();
-  await drawBasemap(page);
+  await apply(page);
 }
 
-/** Streets, where the operator has put a file with them. The map is one without them as well. */
-async function drawBasemap(page: Page): Promise<void> {
+/** Links to other cities, and streets, where the operator has put a file with them. The map is one without them as well. */
+async function apply(page: Page): Promise<void> {
   try {
-    const { basemap } = await loadSettings();
+    const { basemap, cities } = await loadSettings();
+    page.link(cities ?? []);
     const file = basemap === undefined ? undefined : new URL(basemap, document.baseURI);
     if (file?.origin === location.origin) await page.drawBasemap(script("basemap"), file.href);
   } catch {

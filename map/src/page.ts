@@ -4,12 +4,12 @@ import { read, type View, write } from "./address.ts";
 import type { Archive, Details } from "./archive.ts";
 import { Card, type Known } from "./card.ts";
 import type { Box, Chart } from "./chart.ts";
-import { part } from "./element.ts";
+import { element, part } from "./element.ts";
 import { areFiltered, counts, type Filters, narrow, sorted, Texts } from "./filters.ts";
 import { type Change, Form } from "./form.ts";
 import { Dialog } from "./handoff.ts";
 import { List } from "./list.ts";
-import type { Feature, Handoff, Meta, Targets } from "./records.ts";
+import type { CityLink, Feature, Handoff, Meta, Targets } from "./records.ts";
 import { count, date, grouped } from "./words.ts";
 
 /** Who reads the page aloud is told the number once the letters have stopped coming. */
@@ -116,6 +116,17 @@ export class Page {
     const before = this.#found.length;
     this.#showFiltered();
     if (this.#found.length !== before && !this.#box) this.#frame();
+  }
+
+  /** The maps of the host's other cities, below everything else, so that nothing moves. */
+  link(cities: CityLink[]): void {
+    const links = cities.map(({ name, path }) => {
+      const apart = EMBEDDED ? { target: "_blank", rel: "noopener" } : {};
+      return element("a", { href: new URL(path, location.origin).pathname, ...apart }, name);
+    });
+    const nav = part("cities", HTMLElement);
+    nav.append(...links.flatMap((link, at) => (at === 0 ? [link] : [" · ", link])));
+    nav.hidden = links.length === 0;
   }
 
   #credit(...streets: string[]): void {

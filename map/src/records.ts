@@ -136,4 +136,12 @@ export interface Listing<T> {
 export interface Settings {
   /** The address of a PMTiles file with streets, relative to the page. */
   basemap?: string;
+  /** The other cities of the host. */
+  cities?: CityLink[];
+}
+
+export interface CityLink {
+  name: string;
+  /** The path of its map page. */
+  path: string;
 }

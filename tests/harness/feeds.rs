@@ -48,6 +48,32 @@ pub fn city() -> &'static Path {
     folder.path()
 }
 
+/// The slug of the further city, with which its documents are made.
+pub const OTHER_CITY: &str = "oakland";
+
+/// Returns a configuration with the further city, whose feeds are in this folder, behind the other settings.
+pub fn with_other_city(settings: &str, folder: &Path) -> String {
+    let city = format!("slug = \"{OTHER_CITY}\"\nname = \"Oakland\"\npath = {folder:?}\n");
+    format!("{settings}\n[[feeds.cities]]\n{city}")
+}
+
+/// Returns the folder in which the feeds of a further city are, under `oakland`, beside the configuration with
+/// which the first test builds them.
+pub fn other_city() -> &'static Path {
+    static CITY: OnceLock<TempDir> = OnceLock::new();
+    let folder = CITY.get_or_init(|| {
+        let folder = TempDir::new().unwrap();
+        let configuration = with_other_city("", Path::new(OTHER_CITY));
+        std::fs::write(folder.path().join("portolan.toml"), configuration).unwrap();
+        let city = ["--seed", "2", "--city", OTHER_CITY, "--public-url", PUBLIC_URL];
+        let status = command(folder.path()).args(["feeds", "demo"]).args(city).status().unwrap();
+        let log = std::fs::read_to_string(folder.path().join("log")).unwrap();
+        assert!(status.success(), "{log}");
+        folder
+    });
+    folder.path()
+}
+
 /// Returns the documents of the invented city with this licence in their metadata, so that each
 /// document differs from that of another edition.
 pub fn edition(license: &str) -> Documents {
@@ -56,7 +82,12 @@ pub fn edition(license: &str) -> Documents {
 
 /// Returns the documents of the invented city with this value in their metadata.
 pub fn with_meta(field: &str, value: &Value) -> Documents {
-    let mut files = documents(&city().join("feeds")).unwrap();
+    changed(&city().join("feeds"), field, value)
+}
+
+/// Returns the documents in a folder of feeds with this value in their metadata.
+pub fn changed(folder: &Path, field: &str, value: &Value) -> Documents {
+    let mut files = documents(folder).unwrap();
     let changed = |bytes: &[u8]| {
         let mut document: Value = serde_json::from_slice(bytes).unwrap();
         document["_meta"][field] = value.clone();

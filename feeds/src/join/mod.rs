@@ -57,10 +57,13 @@ pub fn join(
     now: Timestamp,
 ) -> Result<Joined, toml::de::Error> {
     let (town, knowledge) = (Town::new(state, suppression), &state.knowledge);
-    let handoffs = handoffs(roads, now)?;
+    // Capabilities read the records of the first city only, so no handoff could begin at another one's.
+    let handoffs = if roads.city().is_none() { handoffs(roads, now)? } else { Vec::new() };
     let mut open = roles::roles(sources, state, &town, (&from_records(&handoffs, &["role"]), now));
     open.roles.retain(|role| !suppression.covers(&role.id));
-    let opt_out_url = sources.opt_out_url.clone().unwrap_or_else(|| roads.objection());
+    let opt_out_url = sources.opt_out_url.clone();
+    let opt_out_url =
+        opt_out_url.unwrap_or_else(|| format!("{}{}", roads.feeds, roads.objection()));
     let from_people = from_records(&handoffs, &["person"]);
     let of_people = (&*from_people, &*opt_out_url, now);
     let mut founders = people::people(sources, state, &town, of_people);
@@ -105,6 +108,9 @@ impl Joined {
     /// Makes the questions, whose example answers cite the first record of each feed.
     pub fn ask(&mut self, sources: &Sources, now: Timestamp) -> Result<(), toml::de::Error> {
         self.questions = questions(sources.next_refresh_s, now, |feed| self.example(feed))?;
+        for question in &mut self.questions {
+            question.handoff_ids.retain(|id| self.handoffs.iter().any(|known| known.id == *id));
+        }
         Ok(())
     }
 

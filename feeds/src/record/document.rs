@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 
 /// The path of the discovery manifest, with which agents begin; the host makes it.
 pub const DISCOVERY_PATH: &str = "/.well-known/agent.json";
-/// The path of the page on which people and companies can object; the host serves it.
-pub const OBJECTION_PATH: &str = "/map/objection";
+/// The path below which the host serves the first city. Every other city is below it, under its slug.
+pub const MAP_PATH: &str = "/map";
+/// The name of the page below a city's path on which people and companies can object; the host serves it.
+pub const OBJECTION: &str = "objection";
 /// The file name of the feeds' OpenAPI description; the host makes it, too.
 pub const SERVICE: &str = "openapi.json";
 
@@ -15,7 +17,7 @@ pub const SERVICE: &str = "openapi.json";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Feed {
     pub id: &'static str,
-    /// The file name, under `/map/data/` and in the published folder.
+    /// The file name, under `data/` below the city's path and in the published folder.
     pub file: &'static str,
     pub schema: &'static str,
     pub title: &'static str,
@@ -26,7 +28,8 @@ pub struct Feed {
     /// The name of the field with the records.
     pub records: &'static str,
     pub maturity_policy: &'static str,
-    /// The path of a record's page, as a URI template (RFC 6570, level 1) of the record's own fields.
+    /// The path of a record's page below the city's path, as a URI template (RFC 6570, level 1) of the record's
+    /// own fields.
     pub page: Option<&'static str>,
     /// Fields with identifiers of other feeds' records, each with the other feed's id.
     pub joins: &'static [(&'static str, &'static str)],
@@ -46,7 +49,7 @@ pub const FEEDS: [Feed; 8] = [
         tag: "entities",
         records: "features",
         maturity_policy: "An ask is as sure as the signal it rests on.",
-        page: Some("/map/companies/{id}"),
+        page: Some("companies/{id}"),
         joins: &[
             ("properties.people_ids", "people"),
             ("properties.signal_ids", "signals"),
@@ -64,7 +67,7 @@ pub const FEEDS: [Feed; 8] = [
         records: "items",
         maturity_policy: "Funding is source-backed where a source is present; hiring is a lead until \
                           the company's own board or its verified owner says so.",
-        page: Some("/map/companies/{target_id}#{id}"),
+        page: Some("companies/{target_id}#{id}"),
         joins: &[
             ("target_id", "targets"),
             ("hiring.role_ids", "roles"),
@@ -95,7 +98,7 @@ pub const FEEDS: [Feed; 8] = [
         tag: "signals",
         records: "items",
         maturity_policy: "An event about a signal is as sure as the signal.",
-        page: Some("/map/events/{id}"),
+        page: Some("events/{id}"),
         joins: &[
             ("_map.target_ids", "targets"),
             ("_map.people_ids", "people"),
@@ -112,7 +115,7 @@ pub const FEEDS: [Feed; 8] = [
         tag: "entities",
         records: "items",
         maturity_policy: "Verified: on the board when it was last read. Stale: not seen since.",
-        page: Some("/map/roles/{id}"),
+        page: Some("roles/{id}"),
         joins: &[("target_id", "targets"), ("handoff_ids", "handoffs")],
     },
     Feed {
@@ -125,7 +128,7 @@ pub const FEEDS: [Feed; 8] = [
         tag: "entities",
         records: "items",
         maturity_policy: NO_POLICY,
-        page: Some("/map/people/{id}"),
+        page: Some("people/{id}"),
         joins: &[
             ("target_id", "targets"),
             ("affiliations.target_id", "targets"),
@@ -322,20 +325,45 @@ pub struct Roads {
     pub feeds: String,
     /// The URL of the capability API, without a slash at the end.
     pub capabilities: String,
+    /// The path below which the host serves the city, without a slash at the end.
+    #[serde(default = "first_city")]
+    pub map: String,
+}
+
+/// Returns the path of the only city that older states know.
+fn first_city() -> String {
+    MAP_PATH.to_owned()
 }
 
 impl Roads {
-    pub fn path(file: &str) -> String {
-        format!("/map/data/{file}")
+    /// Returns the roads of a host that serves the feeds and the capability API. `city` is the slug of a city
+    /// other than the first.
+    pub fn of_host(url: &str, city: Option<&str>) -> Self {
+        let map = city.map_or_else(first_city, |slug| format!("{MAP_PATH}/{slug}"));
+        Self { feeds: url.to_owned(), capabilities: url.to_owned(), map }
+    }
+
+    /// Returns the slug of the city; `None` for the first one of its host, whose records capabilities read.
+    pub fn city(&self) -> Option<&str> {
+        self.map.strip_prefix(MAP_PATH)?.strip_prefix('/')
+    }
+
+    pub fn path(&self, file: &str) -> String {
+        format!("{}/data/{file}", self.map)
     }
 
     pub fn document(&self, file: &str) -> String {
-        format!("{}{}", self.feeds, Self::path(file))
+        format!("{}{}", self.feeds, self.path(file))
     }
 
-    /// Returns the URL of the page on which people and companies can object.
+    /// Returns the path of a page about a record, or of a template of such paths.
+    pub fn page(&self, page: &str) -> String {
+        format!("{}/{page}", self.map)
+    }
+
+    /// Returns the path of the page on which people and companies can object.
     pub fn objection(&self) -> String {
-        format!("{}{OBJECTION_PATH}", self.feeds)
+        self.page(OBJECTION)
     }
 
     /// Returns the URL of the discovery manifest, with which agents begin.

@@ -12,7 +12,7 @@ mod target;
 
 pub use document::{
     ChangesEntry, City, DISCOVERY_PATH, FEEDS, Feed, FormEntry, Index, IndexEntry, Join, Links,
-    Listing, Meta, OBJECTION_PATH, PartEntry, Roads, SERVICE, SourceEntry,
+    Listing, MAP_PATH, Meta, OBJECTION, PartEntry, Roads, SERVICE, SourceEntry,
 };
 pub use event::{Event, EventMap, EventType, Events};
 pub use handoff::{Continuation, Fallback, From, Handoff, Intent, Requires, To};

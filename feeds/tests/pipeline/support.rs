@@ -149,8 +149,8 @@ pub(crate) fn options(folder: &Path) -> Options {
     Options {
         folder: folder.to_owned(),
         roads: Roads {
-            feeds: "https://map.example".to_owned(),
             capabilities: "https://api.example".to_owned(),
+            ..Roads::of_host("https://map.example", None)
         },
         opened: vec!["127.0.0.0/8".parse().unwrap()],
         allow_local: false,

@@ -9,14 +9,16 @@ use portolan_identity::{Identity, Settings};
 use portolan_mcp::{Server, ServerHandler};
 use portolan_outgoing::{Certificate, Outgoing, lookups::Lookups, sms::Sms};
 use portolan_pipeline::{Host, MessageLimits, Rates};
-use portolan_publication::{Feeds, FeedsOptions, HostDescription, Hubs, records::RecordsFolder};
+use portolan_publication::{
+    Feeds, FeedsOptions, HostDescription, Hubs, Roads, records::RecordsFolder,
+};
 use portolan_sandbox::Sandbox;
 use portolan_store::{Store, create_private_folder};
 use portolan_vocabulary::{
     Clock, Keyring, Retention, Role, SCOPES, Timestamp, entropy, new_identifier,
 };
 use std::{io::Write as _, net::SocketAddr, path::Path, sync::Arc};
-use tokio::sync::watch;
+use tokio::{sync::watch, task::JoinSet};
 use zeroize::Zeroizing;
 
 /// The file in the data folder that lists the erased people.
@@ -98,12 +100,15 @@ impl OpenHost {
         let Self { app, store, listeners, retention, stop } = self;
         let worker_task = tokio::spawn(Arc::clone(&app.host).run_due_work(stop.clone(), retention));
         let sender_task = tokio::spawn(Arc::clone(&app.host.events).send());
-        let hubs_task = tokio::spawn(Arc::clone(&app.host.feeds).notify_hubs(stop.clone()));
+        let mut hubs_tasks: JoinSet<()> =
+            app.host.cities().map(|feeds| Arc::clone(feeds).notify_hubs(stop.clone())).collect();
         let mcp = app.mcp.service(wrap);
         portolan_http::serve(listeners, app, mcp, stop).await?;
         worker_task.await?;
         sender_task.await?;
-        hubs_task.await?;
+        while let Some(ended) = hubs_tasks.join_next().await {
+            ended?;
+        }
         store.close().await;
         Ok(())
     }
@@ -167,18 +172,30 @@ pub(crate) async fn open_pipeline(config: &Config, parts: HostParts) -> anyhow::
         mcp_url: identity.mcp_audience().to_owned(),
         scopes: SCOPES.to_vec(),
         provider: config.provider.clone(),
+        cities: config.feeds.cities.clone(),
+    };
+    let hubs = Hubs { addresses: config.feeds.hubs.clone(), outgoing: outgoing.clone() };
+    let feeds_of = async |folder: &Path, records: &Path, city: Option<&str>| {
+        let records = RecordsFolder::open(records.to_owned(), keys.clone())
+            .with_context(|| format!("cannot create the folder {}", records.display()))?;
+        let options = FeedsOptions {
+            folder: folder.to_owned(),
+            roads: Roads::of_host(&public_url, city),
+            host: host_description.clone(),
+            records,
+            hubs: hubs.clone(),
+            clock: clock.clone(),
+        };
+        anyhow::Ok(Feeds::start(options, stop.clone()).await)
     };
     let records = config.data_dir.join("records");
-    let records = RecordsFolder::open(records.clone(), keys)
-        .with_context(|| format!("cannot create the folder {}", records.display()))?;
-    let options = FeedsOptions {
-        folder: config.feeds_dir.clone(),
-        host: host_description,
-        records,
-        hubs: Hubs { addresses: config.feeds.hubs.clone(), outgoing: outgoing.clone() },
-        clock: clock.clone(),
-    };
-    let feeds = Feeds::start(options, stop).await;
+    let feeds = feeds_of(&config.feeds_dir, &records, None).await?;
+    let mut other_cities = Vec::new();
+    for city in &config.feeds.cities {
+        // Opening the folder of the first city's records has removed what was in it.
+        let records = records.join(&city.slug);
+        other_cities.push(feeds_of(&city.path, &records, Some(&city.slug)).await?);
+    }
     let message_rates = config.rate_limits.then_some(&config.limits);
     let message_limits = MessageLimits::new(config.text_messages.clone(), message_rates);
     let sms = Sms::new(config.sms.clone(), &public_url)?;
@@ -190,6 +207,7 @@ pub(crate) async fn open_pipeline(config: &Config, parts: HostParts) -> anyhow::
         store,
         events,
         feeds,
+        other_cities,
         sms,
         lookups,
         rates,

@@ -2,7 +2,7 @@
 
 use crate::App;
 use axum::{
-    extract::{ConnectInfo, FromRequestParts},
+    extract::{ConnectInfo, FromRef, FromRequestParts},
     http::request::Parts,
 };
 use std::{
@@ -16,10 +16,14 @@ use std::{
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ClientAddress(pub(super) Option<IpAddr>);
 
-impl FromRequestParts<Arc<App>> for ClientAddress {
+impl<S: Send + Sync> FromRequestParts<S> for ClientAddress
+where
+    Arc<App>: FromRef<S>,
+{
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Infallible> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        let app = Arc::<App>::from_ref(state);
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
         Ok(Self(peer.map(|peer| app.proxies.client_address(peer, &parts.headers))))
     }

@@ -13,10 +13,11 @@ use axum::{
 };
 use portolan_catalog::{DecisionError, Status};
 use portolan_pipeline::Operation;
+use portolan_publication::Feeds;
 use portolan_store::{AuditQuery, AuditRecord, Outcome, QuotaUse};
 use portolan_vocabulary::{ErrorCode, Failure, Operator, Timestamp, is_capability_id, one_line};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::{borrow::Cow, sync::Arc};
 
 /// The number of rows of an answer if the query has no `limit`.
@@ -59,7 +60,17 @@ pub(super) async fn status(State(app): State<Arc<App>>) -> Json<Value> {
         "remembered_tokens": app.host.identity.cached_tokens(),
         "waiting_readers": app.host.events.waiting_reader_count(),
         "feeds": app.host.feeds.status(),
+        "cities": other_cities(&app),
     }))
+}
+
+/// Returns the status of the feeds of each city after the first one, by its slug.
+fn other_cities(app: &App) -> Map<String, Value> {
+    let of_city = |feeds: &Arc<Feeds>| {
+        let slug = feeds.roads().city()?.to_owned();
+        Some((slug, json!(feeds.status())))
+    };
+    app.host.other_cities.iter().filter_map(of_city).collect()
 }
 
 /// The answer to `GET /catalog`.

@@ -1,10 +1,10 @@
-//! `GET /map/data/changes.json`: the log of changes of the feeds, as pages of JSON or NDJSON, or as
+//! `GET /map/data/changes.json`: the log of changes of a city's feeds, as pages of JSON or NDJSON, or as
 //! server-sent events.
 
 use crate::{
-    App,
     address::ClientAddress,
     change_streams::{ChangeStream, TooMany},
+    city::City,
     connections::client_address,
     feeds::not_published,
     refusal::Refusal,
@@ -48,7 +48,6 @@ const STOP_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 const NDJSON_ENDING: &str = ".ndjson";
 const NDJSON: &str = "application/x-ndjson";
 const PROBLEM: &str = "application/problem+json";
-const INDEX_PATH: &str = "/map/data/agent-index.json";
 /// The headers of a page of NDJSON, which has no other place for them.
 const NEXT_CURSOR: HeaderName = HeaderName::from_static("next-cursor");
 const HAS_MORE: HeaderName = HeaderName::from_static("has-more");
@@ -64,8 +63,10 @@ struct Parameters {
 /// What a request cannot be answered with.
 pub(super) enum Failed {
     Refused(Box<Refusal>),
-    /// The cursor is not known, or its changes are not kept any more.
-    Gone,
+    /// The cursor is not known, or its changes are not kept any more. Readers begin again at this path.
+    Gone {
+        index: String,
+    },
 }
 
 impl<E: Into<Failure>> From<E> for Failed {
@@ -78,13 +79,13 @@ impl IntoResponse for Failed {
     fn into_response(self) -> Response {
         match self {
             Self::Refused(refusal) => refusal.into_response(),
-            Self::Gone => gone(),
+            Self::Gone { index } => gone(&index),
         }
     }
 }
 
 /// Answers 410 with a problem document (RFC 9457) that is also the envelope of a refusal.
-fn gone() -> Response {
+fn gone(index: &str) -> Response {
     let message = "The changes since this cursor are not kept any more, or it is the cursor of a publication that was taken back. Read the index and its documents again, and follow the changes from the cursor in the index.";
     let problem = json!({
         "type": "about:blank",
@@ -94,7 +95,7 @@ fn gone() -> Response {
         "error_code": "cursor_invalid",
         "message": message,
         "retryable": false,
-        "next": { "http": { "method": "GET", "url": INDEX_PATH } },
+        "next": { "http": { "method": "GET", "url": index } },
     });
     let headers = [(header::CONTENT_TYPE, PROBLEM), (header::CACHE_CONTROL, "no-store")];
     (StatusCode::GONE, headers, problem.to_string()).into_response()
@@ -121,40 +122,44 @@ impl Form {
 }
 
 pub(super) async fn changes(
-    State(app): State<Arc<App>>,
+    State(city): State<City>,
     ClientAddress(address): ClientAddress,
     OriginalUri(uri): OriginalUri,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Failed> {
-    let mut parameters = Parameters::parse(query.as_deref().unwrap_or_default())?;
+    let index = city.feeds.index_path();
+    let mut parameters = Parameters::parse(query.as_deref().unwrap_or_default(), &index)?;
     let form = Form::of(uri.path(), &headers);
     if form == Form::Events
         && let Some(last) = headers.get("last-event-id")
     {
         // A browser that reconnects sends the last id that it has received, but still the query of its
         // first request.
-        parameters.since = Some(cursor(last.to_str().unwrap_or_default())?);
+        parameters.since = Some(cursor(last.to_str().unwrap_or_default(), &index)?);
     }
-    let publication = app.host.feeds.current();
+    let publication = city.feeds.current();
     let publication = publication.ok_or_else(|| Failed::Refused(Box::new(not_published())))?;
     let is_history = parameters.wanted.id.is_some();
     let beginning = if is_history { publication.log.begin() } else { publication.log.end() };
     let since = parameters.since.clone().unwrap_or_else(|| beginning.clone());
     if form == Form::Events {
         // Clients behind a proxy that does not name them have no share.
-        let client = address.filter(|address| !app.proxies.contain(*address)).map(client_address);
-        let stream = app.change_streams.open(client).map_err(too_many)?;
+        let client = address.filter(|address| !city.app.proxies.contain(*address));
+        let streams = &city.app.change_streams;
+        let stream = streams.open(client.map(client_address)).map_err(too_many)?;
         // A cursor that is not known is refused before the stream begins.
-        read(&publication, since.clone(), parameters.wanted.clone(), bounds(1)).await?;
-        return Ok(server_sent(app, since, parameters.wanted, stream));
+        let wanted = parameters.wanted.clone();
+        read((&city, &publication), since.clone(), wanted, bounds(1)).await?;
+        return Ok(server_sent(city, since, parameters.wanted, stream));
     }
-    let page = read(&publication, since, parameters.wanted, bounds(parameters.limit)).await?;
+    let limit = bounds(parameters.limit);
+    let page = read((&city, &publication), since, parameters.wanted, limit).await?;
     if form == Form::Ndjson {
         return Ok(ndjson_page(page));
     }
     let snapshot = (parameters.since.is_none() && !is_history).then(|| {
-        let url = format!("{}{INDEX_PATH}", app.public_url);
+        let url = format!("{}{index}", city.app.public_url);
         json!({ "index": url, "cursor": publication.log.end().to_string() })
     });
     Ok(json_page(&page, snapshot.as_ref()))
@@ -177,7 +182,7 @@ fn bounds(changes: usize) -> Bounds {
 
 /// Reads a page in a thread that may block.
 async fn read(
-    publication: &Arc<Publication>,
+    (city, publication): (&City, &Publication),
     since: Cursor,
     wanted: Wanted,
     bounds: Bounds,
@@ -186,7 +191,7 @@ async fn read(
     let task = tokio::task::spawn_blocking(move || log.page(&since, &wanted, bounds));
     match task.await.map_err(io::Error::other) {
         Ok(Ok(Some(page))) => Ok(page),
-        Ok(Ok(None)) => Err(Failed::Gone),
+        Ok(Ok(None)) => Err(Failed::Gone { index: city.feeds.index_path() }),
         Ok(Err(error)) | Err(error) => {
             tracing::warn!(%error, "the log of changes of the feeds cannot be read");
             let message = "The log of changes cannot be read now.";
@@ -228,7 +233,7 @@ fn ndjson_page(page: Page) -> Response {
 
 /// A reader of server-sent events.
 struct Follower {
-    app: Arc<App>,
+    city: City,
     publications: watch::Receiver<u64>,
     /// The place up to which changes were read.
     since: Cursor,
@@ -249,9 +254,10 @@ impl Follower {
                 return Some(event(change));
             }
             self.publications.mark_unchanged();
-            let publication = self.app.host.feeds.current()?;
+            let publication = self.city.feeds.current()?;
             let bounds = Bounds { bytes: MAX_STREAM_BYTES, ..bounds(DEFAULT_LIMIT) };
-            let reading = read(&publication, self.since.clone(), self.wanted.clone(), bounds);
+            let source = (&self.city, &*publication);
+            let reading = read(source, self.since.clone(), self.wanted.clone(), bounds);
             let page = reading.await.ok()?;
             self.since = page.next;
             self.ready.extend(page.changes);
@@ -276,7 +282,7 @@ impl Follower {
             let changed = tokio::time::timeout(STOP_CHECK_INTERVAL, self.publications.changed());
             match changed.await {
                 Ok(changed) => return changed.ok(),
-                Err(_late) if self.app.host.events.is_stopping() => return None,
+                Err(_late) if self.city.app.host.events.is_stopping() => return None,
                 Err(_late) => {}
             }
         }
@@ -285,10 +291,10 @@ impl Follower {
 
 /// Returns a stream that ends when its reader disconnects, when the host stops, or when the log does not
 /// continue from its cursor.
-fn server_sent(app: Arc<App>, since: Cursor, wanted: Wanted, stream: ChangeStream) -> Response {
-    let publications = app.host.feeds.changes();
+fn server_sent(city: City, since: Cursor, wanted: Wanted, stream: ChangeStream) -> Response {
+    let publications = city.feeds.changes();
     let (ready, sent) = (VecDeque::new(), None);
-    let follower = Follower { app, publications, since, wanted, ready, sent, _stream: stream };
+    let follower = Follower { city, publications, since, wanted, ready, sent, _stream: stream };
     let events = stream::unfold(follower, |mut follower| async move {
         let event = follower.next().await?;
         Some((Ok::<_, Infallible>(event), follower))
@@ -307,8 +313,8 @@ fn event(change: Listed) -> Event {
     Event::default().id(change.cursor.to_string()).event(change.op).data(change.text)
 }
 
-fn cursor(text: &str) -> Result<Cursor, Failure> {
-    let next = json!({ "http": { "method": "GET", "url": INDEX_PATH } });
+fn cursor(text: &str, index: &str) -> Result<Cursor, Failure> {
+    let next = json!({ "http": { "method": "GET", "url": index } });
     text.parse().map_err(|_| Failure::new(ErrorCode::CursorInvalid).next(next))
 }
 
@@ -321,14 +327,14 @@ fn invalid(name: &str, expected: &str) -> Failure {
 }
 
 impl Parameters {
-    fn parse(query: &str) -> Result<Self, Failure> {
+    fn parse(query: &str, index: &str) -> Result<Self, Failure> {
         let mut parameters = Self { since: None, limit: DEFAULT_LIMIT, wanted: Wanted::default() };
         let pairs: Vec<(String, String)> = serde_urlencoded::from_str(query)
             .map_err(|_| invalid("", "a query of names and values"))?;
         for (name, value) in pairs {
             match name.as_str() {
                 "since" if value.is_empty() => {}
-                "since" => parameters.since = Some(cursor(&value)?),
+                "since" => parameters.since = Some(cursor(&value, index)?),
                 "limit" => {
                     let limit = value.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit));
                     parameters.limit = limit.ok_or_else(|| invalid("limit", "1 to 1000"))?;
@@ -357,7 +363,7 @@ mod tests {
     #[test]
     fn a_query_is_read_and_a_wrong_one_is_refused() {
         let query = format!("since={CURSOR}&limit=7&feed=roles,people&feed=events&id=rol_1");
-        let Parameters { since, limit, wanted } = Parameters::parse(&query).unwrap();
+        let Parameters { since, limit, wanted } = Parameters::parse(&query, "/index").unwrap();
         assert_eq!((since.unwrap().to_string().as_str(), limit), (CURSOR, 7));
         assert_eq!((wanted.feeds.len(), wanted.id.as_deref()), (3, Some("rol_1")));
         for query in [
@@ -368,9 +374,9 @@ mod tests {
             "other=1",
             "feed=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17",
         ] {
-            assert!(Parameters::parse(query).is_err(), "{query}");
+            assert!(Parameters::parse(query, "/index").is_err(), "{query}");
         }
-        assert!(Parameters::parse(&format!("id={}", "x".repeat(101))).is_err());
+        assert!(Parameters::parse(&format!("id={}", "x".repeat(101)), "/index").is_err());
     }
 
     #[test]

@@ -32,8 +32,8 @@ use tower::ServiceExt as _;
 /// The service at one listening address.
 #[derive(Debug, Clone)]
 pub struct Dispatcher {
-    /// The feeds whose documents are answered before routes and layers.
-    pub(super) feeds: Option<Arc<Feeds>>,
+    /// The cities whose documents are answered before routes and layers, the first one first.
+    pub(super) cities: Arc<[Arc<Feeds>]>,
     pub(super) routes: Router,
     /// The clock for request ids, which contain the time.
     pub(super) clock: Clock,
@@ -54,10 +54,16 @@ impl Dispatcher {
     /// Returns the response if the request reads a document of the feeds. Documents bypass the router
     /// because routes and layers would take most of the time of such a request.
     fn document(&self, request: &Request, current_file: &CurrentFile) -> Option<Response> {
-        let feeds = self.feeds.as_ref()?;
-        let is_get_or_head = matches!(*request.method(), Method::GET | Method::HEAD);
-        let publication = is_get_or_head.then(|| feeds.current()).flatten()?;
-        let (response, file) = feeds::document(&publication, request)?;
+        let (first, others) = self.cities.split_first()?;
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            return None;
+        }
+        let of_city = |feeds: &Feeds| feeds::document(&*feeds.current()?, request);
+        let of_others = || {
+            let city = others.iter().find(|city| city.is_at(request.uri().path()))?;
+            of_city(city)
+        };
+        let (response, file) = of_city(first).or_else(of_others)?;
         current_file.set(file);
         Some(response)
     }

@@ -21,7 +21,7 @@ use axum::{
 };
 use futures_util::stream;
 use portolan_publication::{
-    Body, Coding, Document, Feeds, FileBacked, Part, Publication, form_paths, no_feeds, paths,
+    Body, Coding, Document, Feeds, FileBacked, Part, Publication, no_feeds,
 };
 use portolan_vocabulary::{ErrorCode, Failure};
 use serde_json::{Value, json};
@@ -45,28 +45,34 @@ const CHUNK_BYTES: usize = 64 << 10;
 /// Returns the routes for what [`document`] does not answer: requests before the first publication, parts
 /// that are not in it, other forms, snapshots, other methods, and CORS preflight requests.
 pub(super) fn routes(app: &Arc<App>) -> Router {
-    let feeds = &app.host.feeds;
-    let unavailable = async || not_published();
-    let router = paths().fold(Router::new(), |router, path| router.route(path, get(unavailable)));
-    let all = Arc::clone(feeds);
-    let no_such_part = move || {
-        let is_published = all.current().is_some();
-        async move { if is_published { refusal::no_such_path().await } else { not_published() } }
-    };
-    let router = router.route("/map/data/parts/{name}", get(no_such_part)).merge(counted(app));
+    let router = app.host.cities().fold(Router::new(), |router, feeds| {
+        router.merge(uncounted(feeds)).merge(counted(app, feeds))
+    });
     router.method_not_allowed_fallback(refusal::no_such_method).layer((
         from_fn_with_state(app.host.clock.clone(), request_id::assign),
         any_origin().allow_methods([Method::GET, Method::HEAD]).vary([]),
     ))
 }
 
-/// Returns the routes that read files or make something, so that their requests are counted.
-fn counted(app: &Arc<App>) -> Router {
-    let feeds = &app.host.feeds;
+/// Returns the routes of a city whose requests are not counted.
+fn uncounted(feeds: &Arc<Feeds>) -> Router {
+    let unavailable = async || not_published();
+    let add = |router: Router, path: String| router.route(&path, get(unavailable));
+    let router = feeds.paths().fold(Router::new(), add);
+    let all = Arc::clone(feeds);
+    let no_such_part = move || {
+        let is_published = all.current().is_some();
+        async move { if is_published { refusal::no_such_path().await } else { not_published() } }
+    };
+    router.route(&feeds.roads().path("parts/{name}"), get(no_such_part))
+}
+
+/// Returns the routes of a city that read files or make something, so that their requests are counted.
+fn counted(app: &Arc<App>, feeds: &Arc<Feeds>) -> Router {
     let all = Arc::clone(feeds);
     let form = move |uri: Uri, headers: HeaderMap| form_response(Arc::clone(&all), uri, headers);
-    let router =
-        form_paths().fold(Router::new(), |router, path| router.route(path, get(form.clone())));
+    let add = |router: Router, path: String| router.route(&path, get(form.clone()));
+    let router = feeds.form_paths().fold(Router::new(), add);
     let all = Arc::clone(feeds);
     let list = move |headers: HeaderMap| snapshot_list(Arc::clone(&all), headers);
     let all = Arc::clone(feeds);
@@ -75,8 +81,8 @@ fn counted(app: &Arc<App>) -> Router {
         snapshot_response(Arc::clone(&all), place, headers)
     };
     router
-        .route("/map/data/snapshots.json", get(list))
-        .route("/map/data/snapshots/{day}/{*file}", get(snapshot))
+        .route(&feeds.roads().path("snapshots.json"), get(list))
+        .route(&feeds.roads().path("snapshots/{day}/{*file}"), get(snapshot))
         .route_layer(from_fn_with_state(Arc::clone(app), count_request))
 }
 
@@ -123,9 +129,12 @@ async fn form_response(feeds: Arc<Feeds>, uri: Uri, headers: HeaderMap) -> Respo
 
 /// Returns the response with the list of snapshots.
 async fn snapshot_list(feeds: Arc<Feeds>, headers: HeaderMap) -> Response {
-    let of_day =
-        |day: String| json!({ "date": day, "path": format!("/map/data/snapshots/{day}/") });
+    let roads = feeds.roads().clone();
     let list = move |days: Vec<String>| {
+        let of_day = |day: String| {
+            let path = roads.path(&format!("snapshots/{day}/"));
+            json!({ "date": day, "path": path })
+        };
         let items: Vec<Value> = days.into_iter().map(of_day).collect();
         json!({ "items": items }).to_string().into_bytes()
     };

@@ -6,7 +6,8 @@
 //!   by the `activity` of each; `socket` is the socket of one connection, `tls` its certificate, `body` the body of one request,
 //!   `host_header` the check of its `Host`; `dispatcher` answers it with a document of the feeds or by a
 //!   route, after `admission` has counted it.
-//! - `router` has every route for agents and every layer on one screen; `app` is the state that handlers reach.
+//! - `router` has every route for agents and every layer on one screen; `app` is the state that handlers reach,
+//!   and `city` that of the handlers of a city, which are in `city_routes`.
 //! - Arguments of handlers: `caller` (the authenticated agent), `address` and `proxies` (the client's
 //!   address), `input` (body and idempotency key), `request_id`.
 //! - Responses: `answer` (of a call), `refusal` (of a failure) and its `challenge`, `conditional`
@@ -41,6 +42,8 @@ mod capabilities;
 mod challenge;
 mod change_streams;
 mod changes;
+mod city;
+mod city_routes;
 mod coding;
 mod compressed;
 mod conditional;

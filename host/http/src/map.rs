@@ -1,8 +1,9 @@
-//! `GET /map/`: the map page for people. Its files are built in `map/` and linked into this program; its
-//! data comes from the feeds, and its streets from a file of the operator.
+//! `GET /map/`: the map page of a city for people. Its files are built in `map/` and linked into this program;
+//! its data comes from the feeds of the city, and its streets from a file of the operator.
 
 use crate::{
-    basemap,
+    App, basemap,
+    city::City,
     coding::AcceptedCodings,
     conditional::{matches_any_tag, parse_if_none_match},
     map_settings::MapSettings,
@@ -18,7 +19,7 @@ use axum::{
     routing::get,
 };
 use portolan_publication::Body;
-use portolan_vocabulary::{Clock, Digest};
+use portolan_vocabulary::Digest;
 use serde::Serialize;
 use std::{
     iter,
@@ -92,21 +93,39 @@ fn hashed_name(name: &str, bytes: &[u8]) -> String {
     }
 }
 
+/// The map of a city.
+#[derive(Debug)]
+struct Map {
+    city: City,
+    settings: MapSettings,
+}
+
 /// Returns the routes, without the compression layer: every body is compressed already.
-pub(super) fn routes(clock: Clock, settings: &MapSettings) -> Router {
-    Router::new()
-        .route("/map", get(async || Redirect::permanent("/map/")))
-        .route("/map/", get(page))
-        .route("/map/settings.json", get(page_settings))
-        .route("/map/basemap.pmtiles", get(streets))
-        .route("/map/assets/{name}", get(asset))
+pub(super) fn routes(app: &Arc<App>) -> Router {
+    let routes = City::all(app).fold(Router::new(), |router, city| router.merge(of_city(city)));
+    routes
         .method_not_allowed_fallback(refusal::no_such_method)
-        .with_state(Arc::new(settings.clone()))
-        .layer(from_fn_with_state(clock, request_id::assign))
+        .layer(from_fn_with_state(app.host.clock.clone(), request_id::assign))
+}
+
+fn of_city(city: City) -> Router {
+    let roads = city.roads().clone();
+    let home = roads.page("");
+    let settings = match roads.city() {
+        None => city.app.map.clone(),
+        Some(_) => city.app.map.of_city(city.feeds.folder()),
+    };
+    Router::new()
+        .route(&roads.map, get(async move || Redirect::permanent(&home)))
+        .route(&roads.page(""), get(page))
+        .route(&roads.page("settings.json"), get(page_settings))
+        .route(&roads.page(BASEMAP), get(streets))
+        .route(&roads.page("assets/{name}"), get(asset))
+        .with_state(Arc::new(Map { city, settings }))
 }
 
 async fn page(
-    State(settings): State<Arc<MapSettings>>,
+    State(map): State<Arc<Map>>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
@@ -115,7 +134,7 @@ async fn page(
     let page = PAGES.as_ref().map(|[whole, embed]| if embedded { embed } else { whole });
     let mut response = file(page, REVALIDATE, &headers).await?;
     // The configuration's check allows only origins, so this does not fail.
-    let ancestors = if embedded { settings.embed.join(" ") } else { String::new() };
+    let ancestors = if embedded { map.settings.embed.join(" ") } else { String::new() };
     let framed = HeaderValue::try_from(format!("{POLICY}{ancestors}"));
     let framed = framed.ok().filter(|_| !ancestors.is_empty());
     let headers = response.headers_mut();
@@ -138,22 +157,46 @@ async fn page(
 struct PageSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     basemap: Option<&'static str>,
+    /// The other cities of this host.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    cities: Vec<CityLink>,
 }
 
-async fn page_settings(State(settings): State<Arc<MapSettings>>) -> Response {
-    let there = match &settings.basemap {
+/// The link to another city's map.
+#[derive(Debug, Serialize)]
+struct CityLink {
+    name: String,
+    path: String,
+}
+
+/// Returns the links to the maps of the other cities. The first one is named by its feeds, so it has no link
+/// while it has none.
+fn other_cities(city: &City) -> Vec<CityLink> {
+    let first = &city.app.host.feeds;
+    let publication = first.current();
+    let first = publication.map(|publication| CityLink {
+        name: publication.meta.city.name.clone(),
+        path: first.roads().page(""),
+    });
+    let others = city.feeds.host().cities.iter();
+    let others = others.map(|city| CityLink { name: city.name.clone(), path: city.map_path() });
+    let here = city.roads().page("");
+    first.into_iter().chain(others).filter(|link| link.path != here).collect()
+}
+
+async fn page_settings(State(map): State<Arc<Map>>) -> Response {
+    let there = match &map.settings.basemap {
         Some(path) => basemap::exists(path).await,
         None => false,
     };
+    let settings =
+        PageSettings { basemap: there.then_some(BASEMAP), cities: other_cities(&map.city) };
     let common = [(header::CACHE_CONTROL, REVALIDATE), (header::X_CONTENT_TYPE_OPTIONS, "nosniff")];
-    (common, Json(PageSettings { basemap: there.then_some(BASEMAP) })).into_response()
+    (common, Json(settings)).into_response()
 }
 
-async fn streets(
-    State(settings): State<Arc<MapSettings>>,
-    headers: HeaderMap,
-) -> Result<Response, Refusal> {
-    match &settings.basemap {
+async fn streets(State(map): State<Arc<Map>>, headers: HeaderMap) -> Result<Response, Refusal> {
+    match &map.settings.basemap {
         Some(path) => basemap::serve(path, &headers).await,
         None => Err(refusal::no_such_path().await),
     }

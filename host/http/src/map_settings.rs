@@ -12,7 +12,7 @@ const BASEMAP: &str = "basemap.pmtiles";
 pub struct MapSettings {
     /// The origins whose pages may show the map within themselves.
     pub embed: Vec<String>,
-    /// A PMTiles file with streets. `None`: `basemap.pmtiles` in the folder of the feeds.
+    /// A PMTiles file with streets of the first city. `None`: `basemap.pmtiles` in the folder of its feeds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub basemap: Option<PathBuf>,
 }
@@ -39,6 +39,11 @@ impl MapSettings {
     pub fn with_feeds(self, feeds: &Path) -> Self {
         let basemap = Some(self.basemap.unwrap_or_else(|| feeds.join(BASEMAP)));
         Self { embed: self.embed, basemap }
+    }
+
+    /// Returns the settings of a city other than the first, whose streets are in this folder.
+    pub(super) fn of_city(&self, feeds: &Path) -> Self {
+        Self { embed: self.embed.clone(), basemap: Some(feeds.join(BASEMAP)) }
     }
 }
 

@@ -159,7 +159,7 @@ pub(super) async fn overview(State(app): State<Arc<App>>) -> Response {
     });
     let publication = app.host.feeds.current();
     let documents = publication.iter().flat_map(|publication| publication.documents());
-    let entries = documents.map(|document| document.entry);
+    let entries = documents.map(|document| &*document.entry);
     let described = entries.filter(|entry| entry.operation.is_some());
     let overview = Overview {
         url: &app.public_url,

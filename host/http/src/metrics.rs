@@ -31,6 +31,11 @@ struct RecipientLabels {
     recipient: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CityLabels {
+    city: String,
+}
+
 pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Refusal> {
     let backlog = app.host.store.backlog(app.host.clock.now()).await?;
     let costs = app.host.message_costs().await?;
@@ -48,6 +53,7 @@ pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Ref
             None => registry.register(name, help, gauge),
         }
     }
+    register_cities(&app, &mut registry);
     let spent = Family::<RecipientLabels, Gauge<f64, AtomicU64>>::default();
     for (recipient, micros) in [("known", costs.known), ("unknown", costs.unknown)] {
         spent.get_or_create(&RecipientLabels { recipient }).set(micros as f64 / 1e6);
@@ -157,6 +163,26 @@ fn gauges(app: &App, backlog: Backlog, costs: MessageCosts) -> Vec<Option<GaugeR
         }),
         open_files().and_then(|files| gauge("process_open_fds", "Open file descriptors", files)),
     ]
+}
+
+/// Registers the gauges of the feeds of each city after the first one.
+fn register_cities(app: &App, registry: &mut Registry) {
+    let generated = Family::<CityLabels, Gauge<f64, AtomicU64>>::default();
+    let refused = Family::<CityLabels, Gauge>::default();
+    for feeds in &app.host.other_cities {
+        let status = feeds.status();
+        let labels = CityLabels { city: feeds.roads().city().unwrap_or_default().to_owned() };
+        refused.get_or_create(&labels).set(status.refused.is_some().into());
+        if let Some(publication) = status.in_force {
+            let at = publication.generated_at.as_millis() as f64 / 1e3;
+            generated.get_or_create(&labels).set(at);
+        }
+    }
+    let help = "When the published feeds of the city were built, since the Unix epoch";
+    let name = "portolan_city_feeds_generated_timestamp";
+    registry.register_with_unit(name, help, Unit::Seconds, generated);
+    let help = "1 while the newest publication of the city's feeds is invalid and an earlier one is served";
+    registry.register("portolan_city_feeds_refused", help, refused);
 }
 
 fn count(number: usize) -> u64 {

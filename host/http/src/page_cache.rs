@@ -10,7 +10,7 @@ const MAX_BYTES: u64 = 32 << 20;
 /// What a page is made of: a record of a publication, and the capabilities that its links need.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct PageKey {
-    /// The name of the publication.
+    /// The path of the city and the name of the publication.
     pub(super) publication: String,
     /// The version of the catalog.
     pub(super) catalog: u64,

@@ -2,9 +2,10 @@
 
 use crate::{
     App, admin, admission::count_request, agents, audit_export, call, capabilities,
-    capabilities::AsItIs, challenge, changes, cors, dispatcher::Dispatcher, events, feeds, handoff,
-    install, map, mcp, metadata, oauth, openapi, operator_gate, operator_gate::OperatorGate,
-    operator_routes, operator_routes::Handled, record_pages, refusal, request_id, sitemap, sms,
+    capabilities::AsItIs, challenge, city_routes, cors, dispatcher::Dispatcher, events, feeds,
+    handoff, install, map, mcp, metadata, oauth, openapi, operator_gate,
+    operator_gate::OperatorGate, operator_routes, operator_routes::Handled, refusal, request_id,
+    sitemap, sms,
 };
 use axum::{
     Router,
@@ -30,8 +31,8 @@ pub fn dispatcher<S: ServerHandler + Send + 'static>(
     service: Service<S>,
     extra_routes: Router,
 ) -> Dispatcher {
-    let (feeds, clock) = (Arc::clone(&app.host.feeds), app.host.clock.clone());
-    Dispatcher { feeds: Some(feeds), routes: router(app, service, extra_routes), clock }
+    let (cities, clock) = (app.host.cities().cloned().collect(), app.host.clock.clone());
+    Dispatcher { cities, routes: router(app, service, extra_routes), clock }
 }
 
 /// Returns every route of the public address, with the layers that a request passes, the outermost
@@ -60,12 +61,6 @@ fn router<S: ServerHandler + Send + 'static>(
         .route("/.well-known/oauth-protected-resource", get(metadata::protected_resource))
         .route("/.well-known/oauth-protected-resource/mcp", get(metadata::protected_mcp))
         .route("/.well-known/oauth-authorization-server", get(metadata::authorization_server))
-        .route("/map/data/changes.json", get(changes::changes))
-        .route("/map/data/changes.ndjson", get(changes::changes))
-        .route("/map/companies/{id}", get(record_pages::company))
-        .route("/map/roles/{id}", get(record_pages::role))
-        .route("/map/people/{id}", get(record_pages::person))
-        .route("/map/events/{id}", get(record_pages::event))
         .route("/robots.txt", get(sitemap::robots))
         .route("/sitemap.xml", get(sitemap::sitemap))
         .route("/v1/capabilities", get(capabilities::list))
@@ -92,12 +87,12 @@ fn router<S: ServerHandler + Send + 'static>(
         .method_not_allowed_fallback(refusal::no_such_method)
         .merge(mcp::routes(&app, service))
         .with_state(Arc::clone(&app))
+        .merge(city_routes::open_routes(&app))
         .merge(extra_routes)
         .layer(cors::any_origin());
     Router::new()
         .route("/healthz", get(admin::healthz))
         .route("/v1/sms/reports/{id}", post(sms::report))
-        .route("/map/objection", get(record_pages::objection))
         .route("/map/handoffs/{handoff_id}/{record_id}", get(handoff::begin))
         .route("/handoff/{token}", get(handoff::show))
         .route(
@@ -120,6 +115,7 @@ fn router<S: ServerHandler + Send + 'static>(
         .fallback(refusal::no_such_public_path)
         .method_not_allowed_fallback(refusal::no_such_method)
         .with_state(Arc::clone(&app))
+        .merge(city_routes::page_routes(&app))
         .merge(cross_origin)
         // One call for all layers, because each further call allocates once more for every request.
         .layer((
@@ -131,7 +127,7 @@ fn router<S: ServerHandler + Send + 'static>(
             DefaultBodyLimit::max(body_limit),
         ))
         .merge(feeds::routes(&app))
-        .merge(map::routes(clock, &app.map))
+        .merge(map::routes(&app))
 }
 
 /// Returns the service at the operator's address and at the operator's socket.
@@ -156,5 +152,5 @@ pub(super) fn operator_address(app: &Arc<App>) -> Dispatcher {
             from_fn_with_state(clock.clone(), request_id::assign),
             from_fn_with_state(gate, operator_gate::pass),
         ));
-    Dispatcher { feeds: None, routes, clock }
+    Dispatcher { cities: Arc::default(), routes, clock }
 }

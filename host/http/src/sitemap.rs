@@ -1,8 +1,10 @@
 //! `GET /robots.txt` and `/sitemap.xml`: what crawlers may read, and the pages about the records. The sitemap
-//! is an index; its parts are at the same path, because a sitemap may only list addresses below its own.
+//! is an index of the pages of all cities; its parts are at the same path, because a sitemap may only list
+//! addresses below its own.
 
 use crate::{
     App,
+    city::City,
     conditional::{matches_any_tag, parse_if_none_match},
     feeds::not_published,
     refusal,
@@ -12,7 +14,7 @@ use axum::{
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse as _, Response},
 };
-use portolan_publication::{OBJECTION_PATH, PageEntry, Publication, page_folder, record_feeds};
+use portolan_publication::{PageEntry, Publication, Roads, page_folder, record_feeds};
 use portolan_vocabulary::Digest;
 use serde::Deserialize;
 use std::{fmt::Write as _, sync::Arc};
@@ -33,10 +35,14 @@ pub(super) struct Asked {
     part: Option<String>,
 }
 
+/// The cities with feeds, the first one first.
+type Published = Vec<(Roads, Arc<Publication>)>;
+
 /// One part: its name, and the records whose pages it lists.
 struct Part<'a> {
     name: String,
-    folder: &'static str,
+    /// The path of the pages' folder.
+    folder: String,
     entries: &'a [PageEntry],
 }
 
@@ -54,14 +60,16 @@ pub(super) async fn sitemap(
     asked: Result<Query<Asked>, QueryRejection>,
     headers: HeaderMap,
 ) -> Response {
-    let Some(publication) = app.host.feeds.current() else {
+    let current = |city: City| Some((city.roads().clone(), city.feeds.current()?));
+    let published: Published = City::all(&app).filter_map(current).collect();
+    if published.is_empty() {
         return not_published().into_response();
-    };
+    }
     let Query(Asked { part }) = asked.unwrap_or_default();
     let text = match part {
-        None => Some(index(&publication, &app.public_url)),
-        Some(name) if name == SITE => Some(site(&app.public_url)),
-        Some(name) => parts(&publication)
+        None => Some(index(&published, &app.public_url)),
+        Some(name) if name == SITE => Some(site(&published, &app.public_url)),
+        Some(name) => parts(&published)
             .into_iter()
             .find(|part| part.name == name)
             .map(|part| list(&part, &app.public_url)),
@@ -86,28 +94,34 @@ fn answer(headers: &HeaderMap, text: String) -> Response {
 }
 
 /// Returns the parts that list records.
-fn parts(publication: &Publication) -> Vec<Part<'_>> {
+fn parts(published: &Published) -> Vec<Part<'_>> {
+    published.iter().flat_map(|(roads, publication)| parts_of_city(roads, publication)).collect()
+}
+
+fn parts_of_city<'a>(roads: &Roads, publication: &'a Publication) -> Vec<Part<'a>> {
+    // The parts of the first city are named after the feeds alone.
+    let city = roads.city().map_or_else(String::new, |slug| format!("{slug}-"));
     let mut parts = Vec::new();
     // The entries are sorted by feed.
     for entries in publication.pages.entries.chunk_by(|one, other| one.feed == other.feed) {
         let feed =
             entries.first().and_then(|entry| record_feeds().find(|feed| feed.id == entry.feed));
         let Some(folder) = feed.and_then(page_folder) else { continue };
-        let name = folder.trim_matches('/').rsplit('/').next().unwrap_or_default();
+        let name = folder.trim_end_matches('/');
         parts.extend(entries.chunks(PART).enumerate().map(|(at, entries)| Part {
-            name: format!("{name}-{}", at + 1),
-            folder,
+            name: format!("{city}{name}-{}", at + 1),
+            folder: roads.page(folder),
             entries,
         }));
     }
     parts
 }
 
-fn index(publication: &Publication, url: &str) -> String {
+fn index(published: &Published, url: &str) -> String {
     let mut text = begun("sitemapindex");
     let _infallible =
         writeln!(text, "<sitemap><loc>{}/sitemap.xml?part={SITE}</loc></sitemap>", escaped(url));
-    for part in parts(publication) {
+    for part in parts(published) {
         let Some(last) = part.entries.iter().map(|entry| entry.updated_at).max() else { continue };
         let _infallible = writeln!(
             text,
@@ -120,9 +134,10 @@ fn index(publication: &Publication, url: &str) -> String {
     text
 }
 
-fn site(url: &str) -> String {
+fn site(published: &Published, url: &str) -> String {
     let mut text = begun("urlset");
-    for path in ["/map/", OBJECTION_PATH] {
+    let paths = published.iter().flat_map(|(roads, _)| [roads.page(""), roads.objection()]);
+    for path in paths {
         let _infallible = writeln!(text, "<url><loc>{}{path}</loc></url>", escaped(url));
     }
     text.push_str("</urlset>\n");

@@ -100,7 +100,7 @@ impl Server {
         let documents =
             publication.documents().filter(|document| document.entry.operation.is_some());
         let resource = |document: &Arc<Document>| {
-            let entry = document.entry;
+            let entry = &document.entry;
             let name = entry.path.rsplit('/').next().unwrap_or_default();
             Resource::new(format!("{}{}", self.mcp.public_url, entry.path), name)
                 .with_title(entry.title)

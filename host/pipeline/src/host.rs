@@ -18,7 +18,10 @@ use portolan_publication::Feeds;
 use portolan_sandbox::Sandbox;
 use portolan_store::Store;
 use portolan_vocabulary::{Clock, Quota};
-use std::sync::{Arc, OnceLock};
+use std::{
+    iter,
+    sync::{Arc, OnceLock},
+};
 use tokio::sync::{Mutex, mpsc};
 
 /// The number of retry locks. A call that has conflicted waits for the lock that its conflict key selects.
@@ -32,7 +35,10 @@ pub struct Host {
     pub sandbox: Arc<Sandbox>,
     pub store: Store,
     pub events: Arc<Events>,
+    /// The feeds of the first city, which capabilities read.
     pub feeds: Arc<Feeds>,
+    /// The feeds of the cities after the first one.
+    pub other_cities: Vec<Arc<Feeds>>,
     pub sms: Sms,
     pub lookups: Lookups,
     pub rates: Rates,
@@ -61,6 +67,7 @@ impl Host {
         store: Store,
         events: Arc<Events>,
         feeds: Arc<Feeds>,
+        other_cities: Vec<Arc<Feeds>>,
         sms: Sms,
         lookups: Lookups,
         rates: Rates,
@@ -76,6 +83,7 @@ impl Host {
             store,
             events,
             feeds,
+            other_cities,
             sms,
             lookups,
             rates,
@@ -89,6 +97,11 @@ impl Host {
             observer: OnceLock::new(),
             retry_locks,
         })
+    }
+
+    /// Returns the feeds of all cities, the first one first.
+    pub fn cities(&self) -> impl Iterator<Item = &Arc<Feeds>> {
+        iter::once(&self.feeds).chain(&self.other_cities)
     }
 
     /// Takes the bytes of a text from a capability's log quota, and returns whether the text may be logged.

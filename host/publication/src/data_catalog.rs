@@ -18,17 +18,16 @@ const FREQUENCIES: [(u64, &str); 4] =
     [(3_600, "HOURLY"), (86_400, "DAILY"), (604_800, "WEEKLY"), (2_678_400, "MONTHLY")];
 
 /// Returns the catalogue.
-pub(crate) fn data_catalog(host: &HostDescription, index: &Index) -> Value {
+pub(crate) fn data_catalog(host: &HostDescription, roads: &Roads, index: &Index) -> Value {
     let meta = &index.meta;
-    let roads = Roads { feeds: host.public_url.clone(), capabilities: host.public_url.clone() };
     let id = roads.document(DATA_CATALOG);
     let city = &meta.city.name;
     let datasets: Vec<Value> =
-        index.items.iter().map(|entry| dataset(entry, host, meta, &roads)).collect();
+        index.items.iter().map(|entry| dataset(entry, host, meta, roads)).collect();
     let served: Vec<Value> = index
         .items
         .iter()
-        .map(|entry| reference(&format!("{}#dataset", of(&roads, entry))))
+        .map(|entry| reference(&format!("{}#dataset", of(roads, entry))))
         .collect();
     json!({
         "@context": context(),
@@ -41,7 +40,7 @@ pub(crate) fn data_catalog(host: &HostDescription, index: &Index) -> Value {
         "dct:language": reference(&format!("{AUTHORITY}/language/ENG")),
         "dct:modified": date_time(&meta.generated_at.to_string()),
         "dct:spatial": spatial(meta),
-        "foaf:homepage": reference(&format!("{}/map/", host.public_url)),
+        "foaf:homepage": reference(&map_page(roads)),
         "dcat:dataset": datasets,
         "dcat:service": {
             "@id": roads.document(SERVICE),
@@ -103,9 +102,14 @@ fn dataset(entry: &IndexEntry, host: &HostDescription, meta: &Meta, roads: &Road
         "dct:modified": date_time(&entry.updated_at.to_string()),
         "dct:spatial": spatial(meta),
         "dct:rights": rights,
-        "dcat:landingPage": reference(&format!("{}/map/", host.public_url)),
+        "dcat:landingPage": reference(&map_page(roads)),
         "dcat:distribution": [distribution],
     })
+}
+
+/// Returns the address of the city's map.
+fn map_page(roads: &Roads) -> String {
+    format!("{}{}", roads.feeds, roads.page(""))
 }
 
 /// Returns the address of a feed at this host.

@@ -1,12 +1,10 @@
 //! The description of the feeds in OpenAPI 3.1, with the schemas of the documents and an example of each
 //! from the publication itself.
 
-use crate::{
-    entries::{DocumentEntry, entries},
-    options::HostDescription,
-};
+use crate::{entries::DocumentEntry, options::HostDescription};
 use portolan_feeds::{Roads, document::CHANGES, record::Meta};
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// The version of the description, which is not that of the host.
 const VERSION: &str = "0.1.0";
@@ -21,7 +19,7 @@ const TAGS: [(&str, &str); 3] = [
 
 /// A document with its schema and an example.
 pub(crate) struct DescribedDocument {
-    pub(crate) entry: &'static DocumentEntry,
+    pub(crate) entry: Arc<DocumentEntry>,
     pub(crate) schema: Value,
     pub(crate) example: Value,
 }
@@ -29,8 +27,8 @@ pub(crate) struct DescribedDocument {
 /// Returns the description. Like the other documents, it is listed in the description itself, but
 /// without a schema of its own.
 pub(crate) fn description(
-    host: &HostDescription,
-    meta: &Meta,
+    (host, roads): (&HostDescription, &Roads),
+    (meta, entries): (&Meta, &[Arc<DocumentEntry>]),
     described: Vec<DescribedDocument>,
 ) -> Value {
     let url = &host.public_url;
@@ -41,7 +39,7 @@ pub(crate) fn description(
         add_schema(&name, schema, &mut schemas);
         examples.insert(name, example);
     }
-    let described = entries().iter().filter_map(|entry| {
+    let described = entries.iter().filter_map(|entry| {
         let (operation, tag) = entry.operation?;
         let example = examples.remove(&component_name(entry.title));
         // The paths are relative to the host, not to the server of the whole description.
@@ -54,7 +52,7 @@ pub(crate) fn description(
     let others = [(CHANGES, changes_operation()), (PARTS, part_operation())];
     let others = others.map(|(file, get)| {
         let servers = json!([{ "url": url, "description": "The server of the feeds" }]);
-        (Roads::path(file), json!({ "servers": servers, "get": get }))
+        (roads.path(file), json!({ "servers": servers, "get": get }))
     });
     let paths: Map<String, Value> = described.chain(others).collect();
     json!({
@@ -66,7 +64,7 @@ pub(crate) fn description(
             "license": { "name": meta.license, "url": host.license_url(&meta.license) },
             "contact": contact(host),
         },
-        "servers": [{ "url": format!("{url}/map"), "description": "The map" }],
+        "servers": [{ "url": format!("{url}{}", roads.map), "description": "The map" }],
         "security": [],
         "tags": TAGS.map(|(name, description)| json!({ "name": name, "description": description })),
         "paths": paths,
@@ -285,7 +283,7 @@ fn rewrite_references(schema: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::discovery;
+    use crate::{discovery, entries::entries};
     use portolan_feeds::schema::SCHEMAS;
 
     #[test]
@@ -294,8 +292,8 @@ mod tests {
             let headers = operation.pointer(pointer).and_then(Value::as_object).unwrap();
             headers.keys().cloned().collect::<Vec<_>>()
         };
-        let entry = entries().first().unwrap();
-        let document = get_operation(entry, "getSomething", "discovery", None);
+        let entries = entries(&Roads::of_host("", None));
+        let document = get_operation(entries.first().unwrap(), "getSomething", "discovery", None);
         assert!(headers("/responses/200/headers", &document).contains(&"Last-Modified".to_owned()));
         assert_eq!(headers("/responses/200/headers", &part_operation()), ["ETag", "Cache-Control"]);
     }
@@ -310,7 +308,7 @@ mod tests {
                 assert!(previous.is_none_or(|previous| previous == *definition), "{name}");
             }
         }
-        for entry in entries() {
+        for entry in entries(&Roads::of_host("", None)) {
             assert!(!known.contains_key(&component_name(entry.title)), "{}", entry.title);
         }
     }

@@ -1,7 +1,7 @@
 //! The discovery manifest: from it agents find the feeds, the capability API and MCP. Its fields are
 //! named as in an A2A agent card, which older clients look for at this path.
 
-use crate::{data_catalog::DATA_CATALOG, options::HostDescription};
+use crate::{cities::CitySettings, data_catalog::DATA_CATALOG, options::HostDescription};
 use portolan_feeds::{
     Roads,
     document::{CHANGES, INDEX},
@@ -11,6 +11,7 @@ use portolan_feeds::{
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use std::iter;
 
 /// The file name of the manifest's schema.
 pub(crate) const SCHEMA: &str = "agent.schema.json";
@@ -71,6 +72,9 @@ pub(crate) struct Discovery {
     data_catalog_url: String,
     /// The page on which people and companies can object to being listed.
     objection_url: String,
+    /// All cities of this host, if it has more than one. The other addresses here are the first one's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    cities: Vec<CityAddress>,
     policies: Policies,
     contact: String,
     skills: Vec<Skill>,
@@ -91,6 +95,16 @@ struct FeedAddress {
     id: String,
     url: String,
     title: String,
+}
+
+/// A city of this host.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct CityAddress {
+    name: String,
+    /// The page with its map.
+    map_url: String,
+    feeds_index: String,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -137,9 +151,8 @@ struct Skill {
 }
 
 /// Returns the manifest for these feeds.
-pub(crate) fn discovery(host: &HostDescription, index: &Index) -> Discovery {
-    let HostDescription { public_url, mcp_url, scopes, provider } = host;
-    let roads = Roads { feeds: public_url.clone(), capabilities: public_url.clone() };
+pub(crate) fn discovery(host: &HostDescription, roads: &Roads, index: &Index) -> Discovery {
+    let HostDescription { public_url, mcp_url, scopes, provider, cities } = host;
     let absolute = |path: &str| format!("{public_url}{path}");
     let documentation_url = absolute("/llms.txt");
     let url = provider.url.clone().unwrap_or_else(|| documentation_url.clone());
@@ -177,7 +190,8 @@ pub(crate) fn discovery(host: &HostDescription, index: &Index) -> Discovery {
         },
         changes_url: roads.document(CHANGES),
         data_catalog_url: roads.document(DATA_CATALOG),
-        objection_url: roads.objection(),
+        objection_url: absolute(&roads.objection()),
+        cities: city_addresses(public_url, roads, city, cities),
         policies: Policies { read: "anonymous".to_owned(), write: "claimed identity".to_owned() },
         skills: SKILLS.iter().map(skill).collect(),
         a2a: false,
@@ -197,6 +211,28 @@ pub(crate) fn discovery(host: &HostDescription, index: &Index) -> Discovery {
         },
         handoffs_url,
     }
+}
+
+/// Returns the cities, the first one first; none if there is only this one.
+fn city_addresses(
+    public_url: &str,
+    first: &Roads,
+    first_name: &str,
+    others: &[CitySettings],
+) -> Vec<CityAddress> {
+    if others.is_empty() {
+        return Vec::new();
+    }
+    let of_city = |name: &str, roads: &Roads| CityAddress {
+        name: name.to_owned(),
+        map_url: format!("{public_url}{}", roads.page("")),
+        feeds_index: roads.document(INDEX),
+    };
+    let others = others.iter().map(|city| {
+        let roads = Roads::of_host(public_url, Some(&city.slug));
+        of_city(&city.name, &roads)
+    });
+    iter::once(of_city(first_name, first)).chain(others).collect()
 }
 
 fn skill((id, name, description, tags, example): &(&str, &str, &str, &[&str], &str)) -> Skill {

@@ -74,7 +74,7 @@ impl Body {
 /// A document of the publication.
 #[derive(Debug)]
 pub struct Document {
-    pub entry: &'static DocumentEntry,
+    pub entry: Arc<DocumentEntry>,
     pub modified: Timestamp,
     /// The same time as the header `Last-Modified` (RFC 9110, section 5.6.7).
     pub last_modified: String,
@@ -89,7 +89,7 @@ impl Document {
     /// Encodes a document, and writes those of its bodies that are large enough to files in this
     /// folder.
     pub(crate) fn new(
-        entry: &'static DocumentEntry,
+        entry: Arc<DocumentEntry>,
         bytes: Vec<u8>,
         modified: Timestamp,
         link: Option<String>,

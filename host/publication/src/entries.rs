@@ -1,5 +1,5 @@
-//! The documents that are served: the eleven documents of the feeds, their catalogue in DCAT, and their
-//! schemas.
+//! The documents that are served for a city: the documents of the feeds, their catalogue in DCAT, and their
+//! schemas. The first city has the discovery manifest too, which is the whole host's.
 
 use crate::{data_catalog::DATA_CATALOG, discovery::SCHEMA as DISCOVERY_SCHEMA};
 use portolan_feeds::{
@@ -8,7 +8,7 @@ use portolan_feeds::{
     record::{DISCOVERY_PATH, FEEDS, Feed, SERVICE},
     schema::SCHEMAS,
 };
-use std::sync::LazyLock;
+use std::sync::Arc;
 
 const JSON: &str = "application/json";
 
@@ -25,19 +25,24 @@ pub struct DocumentEntry {
     pub schema: Option<&'static str>,
 }
 
-/// The entries in the order in which they are described.
-static ENTRIES: LazyLock<Vec<DocumentEntry>> = LazyLock::new(|| {
+/// Returns the entries of a city in the order in which they are described.
+pub(crate) fn entries(roads: &Roads) -> Vec<Arc<DocumentEntry>> {
+    let manifest = DocumentEntry {
+        path: DISCOVERY_PATH.to_owned(),
+        operation: Some(("getAgentDiscovery", "discovery")),
+        title: "Agent discovery",
+        description: "The manifest by which agents find the feeds, the capability API and MCP",
+        media_type: JSON,
+        schema: Some(DISCOVERY_SCHEMA),
+    };
+    let manifest_schema = schema_entry(DISCOVERY_SCHEMA, roads);
+    let (manifest, manifest_schema) = match roads.city() {
+        None => (Some(manifest), Some(manifest_schema)),
+        Some(_) => (None, None),
+    };
     let host_documents = [
         DocumentEntry {
-            path: DISCOVERY_PATH.to_owned(),
-            operation: Some(("getAgentDiscovery", "discovery")),
-            title: "Agent discovery",
-            description: "The manifest by which agents find the feeds, the capability API and MCP",
-            media_type: JSON,
-            schema: Some(DISCOVERY_SCHEMA),
-        },
-        DocumentEntry {
-            path: Roads::path(INDEX),
+            path: roads.path(INDEX),
             operation: Some(("getAgentIndex", "discovery")),
             title: "Agent index",
             description: "Index of all agent-readable feeds",
@@ -45,7 +50,7 @@ static ENTRIES: LazyLock<Vec<DocumentEntry>> = LazyLock::new(|| {
             schema: Some(INDEX_SCHEMA),
         },
         DocumentEntry {
-            path: Roads::path(SERVICE),
+            path: roads.path(SERVICE),
             operation: Some(("getServiceDesc", "discovery")),
             title: "Service description",
             description: "The OpenAPI 3.1 description of the feeds",
@@ -53,7 +58,7 @@ static ENTRIES: LazyLock<Vec<DocumentEntry>> = LazyLock::new(|| {
             schema: None,
         },
         DocumentEntry {
-            path: Roads::path(DATA_CATALOG),
+            path: roads.path(DATA_CATALOG),
             operation: None,
             title: "Data catalogue",
             description: "The feeds as a catalogue of data sets in DCAT",
@@ -61,13 +66,15 @@ static ENTRIES: LazyLock<Vec<DocumentEntry>> = LazyLock::new(|| {
             schema: None,
         },
     ];
-    let schemas = SCHEMAS.iter().map(|(name, _)| *name).chain([DISCOVERY_SCHEMA]).map(schema_entry);
-    host_documents.into_iter().chain(FEEDS.iter().map(feed_entry)).chain(schemas).collect()
-});
+    let feeds = FEEDS.iter().map(|feed| feed_entry(feed, roads));
+    let schemas = SCHEMAS.iter().map(|(name, _)| schema_entry(name, roads));
+    let entries = manifest.into_iter().chain(host_documents).chain(feeds);
+    entries.chain(schemas).chain(manifest_schema).map(Arc::new).collect()
+}
 
-fn feed_entry(feed: &'static Feed) -> DocumentEntry {
+fn feed_entry(feed: &'static Feed, roads: &Roads) -> DocumentEntry {
     DocumentEntry {
-        path: Roads::path(feed.file),
+        path: roads.path(feed.file),
         operation: Some((feed.operation, feed.tag)),
         title: feed.title,
         description: feed.description,
@@ -76,22 +83,13 @@ fn feed_entry(feed: &'static Feed) -> DocumentEntry {
     }
 }
 
-fn schema_entry(name: &'static str) -> DocumentEntry {
+fn schema_entry(name: &'static str, roads: &Roads) -> DocumentEntry {
     DocumentEntry {
-        path: Roads::path(&format!("schemas/{name}")),
+        path: roads.path(&format!("schemas/{name}")),
         operation: None,
         title: name,
         description: "JSON Schema 2020-12 of a document of the feeds",
         media_type: "application/schema+json",
         schema: None,
     }
-}
-
-pub(crate) fn entries() -> &'static [DocumentEntry] {
-    &ENTRIES
-}
-
-/// Returns the path of every document, below the public address.
-pub fn paths() -> impl Iterator<Item = &'static str> {
-    ENTRIES.iter().map(|entry| entry.path.as_str())
 }

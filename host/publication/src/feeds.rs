@@ -1,14 +1,20 @@
 //! The current publication.
 
 use crate::{
+    entries::entries,
+    forms::form_paths,
     options::{FeedsOptions, HostDescription},
     publication::Publication,
     snapshots::Snapshots,
     status::Status,
 };
 use arc_swap::ArcSwapOption;
+use portolan_feeds::{Roads, document::INDEX};
 use portolan_vocabulary::{ErrorCode, Failure};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
 use tokio::sync::watch;
 
 /// The seconds after which feeds may have been published.
@@ -20,7 +26,7 @@ pub fn no_feeds() -> Failure {
     Failure::new(ErrorCode::DependencyUnavailable).message(message).after_s(RETRY_AFTER_S)
 }
 
-/// The current publication, and the status: which publication is current and which was refused.
+/// The feeds of one city: the current publication, and the status, which publication is current and which was refused.
 /// `Feeds::start` is in the module `updater`.
 #[derive(Debug)]
 pub struct Feeds {
@@ -47,6 +53,36 @@ impl Feeds {
     /// Returns the current publication, if there is one. Keep it for one request only.
     pub fn current(&self) -> Option<Arc<Publication>> {
         self.current.load_full()
+    }
+
+    /// Returns where the city is served.
+    pub fn roads(&self) -> &Roads {
+        &self.options.roads
+    }
+
+    /// Returns the folder in which the feeds are published.
+    pub fn folder(&self) -> &Path {
+        &self.options.folder
+    }
+
+    /// Returns the path of the index, with which readers begin.
+    pub fn index_path(&self) -> String {
+        self.roads().path(INDEX)
+    }
+
+    /// Returns the paths of all documents, below the public address.
+    pub fn paths(&self) -> impl Iterator<Item = String> {
+        entries(self.roads()).into_iter().map(|entry| entry.path.clone())
+    }
+
+    /// Returns the paths of all other forms of the feeds.
+    pub fn form_paths(&self) -> impl Iterator<Item = String> {
+        form_paths(self.roads())
+    }
+
+    /// Returns whether a path is below that of the city.
+    pub fn is_at(&self, path: &str) -> bool {
+        path.strip_prefix(&*self.roads().map).is_some_and(|rest| rest.starts_with('/'))
     }
 
     /// Returns the host's description of itself.

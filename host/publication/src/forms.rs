@@ -8,32 +8,37 @@ use portolan_feeds::{
     export::{FORMS, Form},
     record::{FEEDS, Feed},
 };
-use std::{collections::BTreeMap, io, sync::LazyLock};
+use std::{collections::BTreeMap, io};
 use tokio::{sync::OnceCell, task::spawn_blocking};
 
-/// A form of a feed.
-type FormOfFeed = (&'static Feed, &'static Form);
-
-/// The forms of all feeds, by path.
-static PATHS: LazyLock<BTreeMap<String, FormOfFeed>> = LazyLock::new(|| {
-    let of_feed = |feed: &'static Feed| {
-        FORMS.iter().map(move |form| (Roads::path(&form.file(feed)), (feed, form)))
-    };
-    FEEDS.iter().flat_map(of_feed).collect()
-});
-
-/// Returns the paths of all forms.
-pub fn form_paths() -> impl Iterator<Item = &'static str> {
-    PATHS.keys().map(String::as_str)
+/// A form of a feed, which is made when it is first asked for.
+#[derive(Debug)]
+struct FormOfFeed {
+    feed: &'static Feed,
+    form: &'static Form,
+    /// The path of the document with the feed.
+    document: String,
+    part: OnceCell<Part>,
 }
 
-/// The forms of a publication that were asked for.
-#[derive(Debug, Default)]
-pub(crate) struct Forms(BTreeMap<&'static str, OnceCell<Part>>);
+/// Returns the paths of all forms of a city's feeds.
+pub(crate) fn form_paths(roads: &Roads) -> impl Iterator<Item = String> {
+    let of_feed = |feed| FORMS.iter().map(move |form: &Form| form.file(feed));
+    FEEDS.iter().flat_map(of_feed).map(|file| roads.path(&file))
+}
+
+/// The forms of a publication, by path.
+#[derive(Debug)]
+pub(crate) struct Forms(BTreeMap<String, FormOfFeed>);
 
 impl Forms {
-    pub(crate) fn new() -> Self {
-        Self(form_paths().map(|path| (path, OnceCell::new())).collect())
+    pub(crate) fn new(roads: &Roads) -> Self {
+        let all = FEEDS.iter().flat_map(|feed| FORMS.iter().map(move |form| (feed, form)));
+        let forms = all.map(|(feed, form)| {
+            let (document, part) = (roads.path(feed.file), OnceCell::new());
+            (roads.path(&form.file(feed)), FormOfFeed { feed, form, document, part })
+        });
+        Self(forms.collect())
     }
 
     /// Returns the form of a feed at this path. `document` returns the bytes of the document at a path. Who
@@ -43,15 +48,16 @@ impl Forms {
         path: &str,
         document: impl FnOnce(&str) -> Option<Bytes>,
     ) -> io::Result<Option<Part>> {
-        let (Some((feed, form)), Some(cell)) = (PATHS.get(path).copied(), self.0.get(path)) else {
+        let Some(FormOfFeed { feed, form, document: source, part }) = self.0.get(path) else {
             return Ok(None);
         };
         let making = || async {
-            let bytes = document(&Roads::path(feed.file)).unwrap_or_default();
+            let bytes = document(source).unwrap_or_default();
+            let (feed, form) = (*feed, *form);
             let make = move || Part::new(form.media_type, &(form.make)(feed.file, &bytes)?);
             spawn_blocking(make).await.map_err(io::Error::other)?
         };
-        Ok(Some(cell.get_or_try_init(making).await?.clone()))
+        Ok(Some(part.get_or_try_init(making).await?.clone()))
     }
 }
 
@@ -67,7 +73,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_form_is_made_once_for_all_who_ask_and_again_after_a_failure() {
-        let forms = Arc::new(Forms::new());
+        let forms = Arc::new(Forms::new(&Roads::of_host("", None)));
         let asked = Arc::new(AtomicUsize::new(0));
         let ask = |document: &'static str| {
             let (forms, asked) = (Arc::clone(&forms), Arc::clone(&asked));

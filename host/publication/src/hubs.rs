@@ -1,5 +1,6 @@
 //! The WebSub hubs of this host (W3C Recommendation of 2018), and how its documents name them.
 
+use crate::cities::CitySettings;
 use portolan_outgoing::Outgoing;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -12,6 +13,9 @@ const MAX_HUBS: usize = 4;
 pub struct FeedsSettings {
     /// The addresses of WebSub hubs.
     pub hubs: Vec<String>,
+    /// The cities after the first one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cities: Vec<CitySettings>,
 }
 
 impl FeedsSettings {
@@ -64,7 +68,8 @@ mod tests {
     use super::*;
 
     fn faults(hubs: &[&str]) -> Vec<String> {
-        FeedsSettings { hubs: hubs.iter().map(|&hub| hub.to_owned()).collect() }.faults()
+        let hubs = hubs.iter().map(|&hub| hub.to_owned()).collect();
+        FeedsSettings { hubs, ..FeedsSettings::default() }.faults()
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //!
 //! - [`options`](FeedsOptions) and [`provider`](Provider): the folder of the feeds, and the host's
 //!   description of itself.
+//! - [`cities`](CitySettings): the cities after the first one.
 //! - [`entries`](DocumentEntry): the documents that are served, with their paths and titles.
 //! - [`file_backed`](FileBacked) and [`document`](Document): a document's bytes in each content coding,
 //!   and the files from which the kernel can send them.
@@ -23,6 +24,7 @@
 //!
 //! # Invariants
 //!
+//! - The feeds of a city have a folder, a publication, a status and a task of their own; no city waits for another.
 //! - A publication never changes. A new one replaces it in one atomic swap.
 //! - A publication with a fault never replaces one without.
 //! - Nothing is read from disk or compressed for a request, but for pages of the log of changes, snapshots, the
@@ -30,6 +32,7 @@
 //! - What a request holds in memory does not grow with the document that it reads.
 //! - The records of a publication are never written after it is published, and are deleted with it.
 
+mod cities;
 mod data_catalog;
 mod description;
 mod discovery;
@@ -51,18 +54,21 @@ mod snapshots;
 mod status;
 mod updater;
 
+pub use cities::{CitySettings, city_faults};
 pub use document::{Body, Coding, Document};
-pub use entries::{DocumentEntry, paths};
+pub use entries::DocumentEntry;
 pub use feeds::{Feeds, no_feeds};
 pub use file_backed::FileBacked;
-pub use forms::form_paths;
 pub use hubs::{FeedsSettings, Hubs};
 pub use lookup::{Reference, RoleDescription};
 pub use options::{FeedsOptions, HostDescription};
 pub use pages::{PageEntry, Pages, page_folder, record_feeds};
 pub use part::Part;
 pub use portolan_feeds::changes;
-pub use portolan_feeds::record::{Feed, OBJECTION_PATH};
+pub use portolan_feeds::{
+    Roads,
+    record::{Feed, MAP_PATH},
+};
 pub use provider::Provider;
 pub use publication::Publication;
 pub use snapshots::{SnapshotDocument, Snapshots};

@@ -1,6 +1,7 @@
 //! The folder of the feeds, and the host's description of itself.
 
-use crate::{hubs::Hubs, provider::Provider, records::RecordsFolder};
+use crate::{cities::CitySettings, hubs::Hubs, provider::Provider, records::RecordsFolder};
+use portolan_feeds::Roads;
 use portolan_vocabulary::Clock;
 use std::path::PathBuf;
 
@@ -12,6 +13,8 @@ pub struct HostDescription {
     pub mcp_url: String,
     pub scopes: Vec<&'static str>,
     pub provider: Provider,
+    /// The cities after the first one.
+    pub cities: Vec<CitySettings>,
 }
 
 impl HostDescription {
@@ -30,10 +33,12 @@ impl HostDescription {
     }
 }
 
-/// The folder of the feeds, and the host that serves them.
+/// The folder of a city's feeds, and the host that serves them.
 #[derive(Debug)]
 pub struct FeedsOptions {
     pub folder: PathBuf,
+    /// Where the city is served.
+    pub roads: Roads,
     pub host: HostDescription,
     /// The folder for the databases of their records.
     pub records: RecordsFolder,

@@ -44,8 +44,8 @@ struct Updated {
     updated_at: Timestamp,
 }
 
-/// Returns the path of the folder of a feed's pages, with a slash at its end, if each record has a page of
-/// its own.
+/// Returns the folder of a feed's pages below the city's path, with a slash at its end, if each record has a
+/// page of its own.
 pub fn page_folder(feed: &Feed) -> Option<&'static str> {
     feed.page?.strip_suffix(ID).filter(|folder| !folder.contains(['{', '#']))
 }
@@ -80,10 +80,10 @@ mod tests {
         let folders: Vec<_> =
             FEEDS.iter().filter_map(|feed| Some((feed.id, page_folder(feed)?))).collect();
         let expected = [
-            ("targets", "/map/companies/"),
-            ("events", "/map/events/"),
-            ("roles", "/map/roles/"),
-            ("people", "/map/people/"),
+            ("targets", "companies/"),
+            ("events", "events/"),
+            ("roles", "roles/"),
+            ("people", "people/"),
         ];
         assert_eq!(folders, expected);
     }

@@ -5,7 +5,7 @@ use crate::{
     description::{DescribedDocument, description},
     discovery::{self, discovery},
     document::Document,
-    entries::entries,
+    entries::{DocumentEntry, entries},
     forms::Forms,
     options::{FeedsOptions, HostDescription},
     pages::Pages,
@@ -40,7 +40,7 @@ pub struct Publication {
     pub generated_at: Timestamp,
     /// The address of the host in the links of its documents, if that is not this host's.
     pub made_for: Option<String>,
-    documents: BTreeMap<&'static str, Arc<Document>>,
+    documents: BTreeMap<String, Arc<Document>>,
     /// The parts of feeds, by path.
     parts: BTreeMap<String, Part>,
     /// The other forms of feeds.
@@ -74,6 +74,10 @@ pub(crate) enum PublicationError {
     Document(#[from] serde_json::Error),
     #[error("a document cannot be compressed, or the log of changes cannot be opened: {0}")]
     Files(#[from] io::Error),
+    #[error(
+        "it is made for {index}, and is to be served at {path}: build it with the `--city` that has this folder, or without for the first city"
+    )]
+    Misplaced { index: String, path: String },
     #[error("{0}")]
     Records(#[from] RecordsError),
 }
@@ -119,7 +123,8 @@ impl Publication {
         options: &FeedsOptions,
         previous: Option<&Self>,
     ) -> Result<Self, PublicationError> {
-        let (host, now) = (&options.host, options.clock.now());
+        let FeedsOptions { host, roads, .. } = options;
+        let now = options.clock.now();
         let none = BTreeMap::new();
         let known = previous.map_or(&none, |previous| &previous.parts);
         let checked: BTreeMap<String, &Part> =
@@ -131,10 +136,15 @@ impl Publication {
             return Err(PublicationError::Faulty(faults));
         }
         let index: Index = serde_json::from_slice(document_bytes(files, INDEX))?;
-        let host_documents = host_documents(files, host, &index)?;
+        let Some(made_for) = index.meta.links.index.strip_suffix(&roads.path(INDEX)) else {
+            let (index, path) = (index.meta.links.index, roads.path(INDEX));
+            return Err(PublicationError::Misplaced { index, path });
+        };
+        let entries = entries(roads);
+        let host_documents = host_documents(files, (host, roads), (&index, &entries))?;
         let scratch = options.records.folder();
         let mut documents = BTreeMap::new();
-        for entry in entries() {
+        for entry in &entries {
             let path = entry.path.as_str();
             let (bytes, made_at) = match host_documents.get(path) {
                 Some(bytes) => (bytes, now),
@@ -153,19 +163,19 @@ impl Publication {
                     let is_built = !host_documents.contains_key(path);
                     let address = format!("{}{path}", host.public_url);
                     let link = options.hubs.link(&address).filter(|_| is_built);
+                    let entry = Arc::clone(entry);
                     Arc::new(Document::new(entry, bytes.clone(), modified, link, scratch)?)
                 }
             };
-            documents.insert(path, document);
+            documents.insert(path.to_owned(), document);
         }
-        let made_for = index.meta.links.index.strip_suffix(&Roads::path(INDEX));
-        let other_host = made_for.filter(|url| *url != host.public_url).map(str::to_owned);
+        let other_host = (made_for != host.public_url).then(|| made_for.to_owned());
         let generated_at = to_timestamp(index.meta.generated_at);
         let records = Arc::new(options.records.load(name.clone(), files, &options.clock).await?);
         let parts = parts(&index, files, known);
         let cursor = cursor_of(document_bytes(files, INDEX)).unwrap_or_default();
         let log = Arc::new(Log::open(folder, cursor)?);
-        let (made_for, forms) = (other_host, Forms::new());
+        let (made_for, forms) = (other_host, Forms::new(roads));
         let (pages, meta) = (Pages::of(files, gone)?, index.meta);
         Ok(Self {
             name,
@@ -183,34 +193,39 @@ impl Publication {
 }
 
 /// Returns the documents that the host makes itself, by path: the manifest, the description, the catalogue
-/// of data and the schemas.
+/// of data and the schemas. They are those of the entries.
 fn host_documents(
     files: &Documents,
-    host: &HostDescription,
-    index: &Index,
+    (host, roads): (&HostDescription, &Roads),
+    (index, entries): (&Index, &[Arc<DocumentEntry>]),
 ) -> Result<BTreeMap<String, Vec<u8>>, serde_json::Error> {
-    let manifest = serde_json::to_value(discovery(host, index))?;
+    let manifest = serde_json::to_value(discovery(host, roads, index))?;
     let mut schemas: BTreeMap<&str, Value> = BTreeMap::new();
     for (name, text) in SCHEMAS {
         schemas.insert(name, serde_json::from_str(text)?);
     }
     schemas.insert(discovery::SCHEMA, discovery::schema());
     let mut described = Vec::new();
-    for entry in entries() {
+    for entry in entries {
         let Some(schema) = entry.schema.and_then(|name| schemas.get(name)) else { continue };
         let example = match entry.path == DISCOVERY_PATH {
             true => manifest.clone(),
             false => shortened_example(file_of(&entry.path), document_bytes(files, &entry.path))?,
         };
-        described.push(DescribedDocument { entry, schema: schema.clone(), example });
+        described.push(DescribedDocument {
+            entry: Arc::clone(entry),
+            schema: schema.clone(),
+            example,
+        });
     }
-    let service = description(host, &index.meta, described);
-    let data_catalog = data_catalog(host, index);
-    let schemas = schemas.iter().map(|(name, schema)| (schema_path(name), schema));
+    let service = description((host, roads), (&index.meta, entries), described);
+    let data_catalog = data_catalog(host, roads, index);
+    let schemas =
+        schemas.iter().map(|(name, schema)| (roads.path(&format!("schemas/{name}")), schema));
     let host_documents = [
         (DISCOVERY_PATH.to_owned(), &manifest),
-        (Roads::path(SERVICE), &service),
-        (Roads::path(DATA_CATALOG), &data_catalog),
+        (roads.path(SERVICE), &service),
+        (roads.path(DATA_CATALOG), &data_catalog),
     ];
     host_documents
         .into_iter()
@@ -228,10 +243,6 @@ fn shortened_example(file: &str, bytes: &[u8]) -> Result<Value, serde_json::Erro
         *entries = std::mem::take(entries).into_iter().take(1).collect();
     }
     serde_json::from_slice(&together(file, &head, &records)?)
-}
-
-fn schema_path(name: &str) -> String {
-    Roads::path(&format!("schemas/{name}"))
 }
 
 fn json_line(value: &Value) -> Result<Vec<u8>, serde_json::Error> {

@@ -11,7 +11,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// The entity tags of the documents of a snapshot, without compression, by their names below `/map/data/`.
+/// The entity tags of the documents of a snapshot, without compression, by their names below `data/`.
 type Tags = BTreeMap<String, String>;
 
 /// The snapshots in a folder of feeds.
@@ -45,7 +45,7 @@ impl Snapshots {
         Part::new("application/json", &listed(snapshots::list(&self.folder)?))
     }
 
-    /// Opens a document of the snapshot of a day; `file` is its name below `/map/data/`.
+    /// Opens a document of the snapshot of a day; `file` is its name below `data/`.
     pub fn document(&self, day: &str, file: &str) -> io::Result<Option<SnapshotDocument>> {
         let Some(tags) = self.tags_of(day)? else { return Ok(None) };
         // Only what the snapshot's index lists is opened.

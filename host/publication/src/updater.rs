@@ -141,7 +141,8 @@ impl Updater {
 
     fn publish(&self, publication: Publication, quarantined: &[Quarantined]) {
         let Publication { name, generated_at, made_for, .. } = &publication;
-        tracing::info!(name, %generated_at, "a new publication of the feeds is served");
+        let city = &self.feeds.roads().map;
+        tracing::info!(city, name, %generated_at, "a new publication of the feeds is served");
         if let Some(address) = made_for {
             tracing::warn!(
                 address,
@@ -178,6 +179,7 @@ impl Updater {
         let (name, count) = (refused.name.clone(), refused.count);
         if self.set_refused(Some(refused)) {
             tracing::warn!(
+                city = self.feeds.roads().map,
                 name,
                 count,
                 "the newest publication of the feeds has faults, so the one before stays; see /status or `portolan feeds check`"
@@ -190,6 +192,7 @@ impl Updater {
         let name = failed.name.clone();
         if self.set_refused(Some(failed)) {
             tracing::warn!(
+                city = self.feeds.roads().map,
                 name,
                 "the newest publication of the feeds cannot be loaded now, so the one before stays; it is tried again; see /status"
             );
@@ -220,7 +223,7 @@ impl PublicationError {
     /// reason passes, such as a full disk or too many open files.
     fn is_verdict(&self) -> bool {
         match self {
-            Self::Faulty(_) | Self::Document(_) => true,
+            Self::Faulty(_) | Self::Document(_) | Self::Misplaced { .. } => true,
             Self::Records(RecordsError::Document(_) | RecordsError::Unknown(_)) => true,
             // A file that was read, and is not what it should be.
             Self::Files(error) | Self::Records(RecordsError::Files(error)) => {

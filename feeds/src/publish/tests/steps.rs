@@ -104,7 +104,7 @@ fn only_its_owner_reads_the_state() {
     let origin = crate::state::Origin {
         sources: "url = \"https://api.example/feed?key=SECRET\"".to_owned(),
         corrections: String::new(),
-        roads: crate::record::Roads { feeds: String::new(), capabilities: String::new() },
+        roads: crate::record::Roads::of_host("", None),
     };
     let gone = BTreeMap::from([("rol_1".to_owned(), at(0))]);
     let state = State { origin: Some(origin), gone: gone.clone(), ..State::default() };

@@ -60,9 +60,8 @@ enum Command {
         /// Why, such as the date and the number of a report
         #[arg(long, value_name = "TEXT")]
         reason: String,
-        /// Folder in which the feeds are published [default: feeds in the data folder]
-        #[arg(long, value_name = "FOLDER")]
-        folder: Option<PathBuf>,
+        #[command(flatten)]
+        place: Place,
     },
     /// Make feeds of an invented city, from raw documents and by the same steps as `build`
     ///
@@ -108,36 +107,63 @@ impl Objector {
     }
 }
 
-/// The folder of the feeds and the public URL, with the same defaults as for `serve`.
+/// The city and its folder, with the same defaults as for `serve`.
 #[derive(Debug, Args)]
-struct Publication {
-    /// Folder in which the feeds are published, as `current` [default: feeds in the data folder]
+struct Place {
+    /// Folder in which the feeds are published, as `current` [default: that of the city in the configuration;
+    /// for the first city, feeds in the data folder]
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
+    /// City of `[[feeds.cities]]` in the configuration, by its slug [default: the first city]
+    #[arg(long, value_name = "SLUG")]
+    city: Option<String>,
+}
+
+impl Place {
+    /// Returns the configuration with the folder of the city as that of the feeds.
+    fn config(&self, public_url: Option<String>) -> anyhow::Result<Config> {
+        let folder = self.folder.clone();
+        let Some(slug) = &self.city else {
+            let flags = Flags { feeds_dir: folder, public_url, ..Flags::default() };
+            return Ok(Config::load(Path::new(FILE), &flags)?);
+        };
+        let flags = Flags { public_url, ..Flags::default() };
+        let config = Config::load(Path::new(FILE), &flags)?;
+        let city = config.feeds.cities.iter().find(|city| city.slug == *slug);
+        let city = city.with_context(|| {
+            format!("no city has the slug {slug:?}: add it to [[feeds.cities]] in {FILE}")
+        })?;
+        Ok(Config { feeds_dir: folder.unwrap_or_else(|| city.path.clone()), ..config })
+    }
+}
+
+/// The place of the feeds and the public URL.
+#[derive(Debug, Args)]
+struct Publication {
+    #[command(flatten)]
+    place: Place,
     /// Public URL of the host that will serve the feeds
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
 }
 
 impl Publication {
-    fn config(self) -> anyhow::Result<Config> {
-        let flags =
-            Flags { feeds_dir: self.folder, public_url: self.public_url, ..Flags::default() };
-        Ok(Config::load(Path::new(FILE), &flags)?)
+    fn config(&self) -> anyhow::Result<Config> {
+        self.place.config(self.public_url.clone())
     }
-}
 
-fn options(config: Config, limits: Limits) -> Options {
-    let url = config.public_url.unwrap_or_else(|| format!("http://{}", config.listen));
-    Options {
-        folder: config.feeds_dir,
-        roads: Roads { feeds: url.clone(), capabilities: url },
-        opened: Vec::new(),
-        allow_local: false,
-        limits,
-        knowledge: None,
-        confirmed: BTreeSet::new(),
-        now: now(),
+    fn options(&self, config: Config, limits: Limits) -> Options {
+        let url = config.public_url.unwrap_or_else(|| format!("http://{}", config.listen));
+        Options {
+            folder: config.feeds_dir,
+            roads: Roads::of_host(&url, self.place.city.as_deref()),
+            opened: Vec::new(),
+            allow_local: false,
+            limits,
+            knowledge: None,
+            confirmed: BTreeSet::new(),
+            now: now(),
+        }
     }
 }
 
@@ -163,8 +189,8 @@ impl Feeds {
                 let confirmed = sources.known(confirm)?;
                 let config = publication.config()?;
                 warn_without_contact(&config);
-                let options =
-                    Options { confirmed, allow_local, ..options(config, Limits::default()) };
+                let options = publication.options(config, Limits::default());
+                let options = Options { confirmed, allow_local, ..options };
                 block_on(build_with_statements(&statements, options, async |options| {
                     Ok(Some(build(&sources, options, &print_progress).await?))
                 }))
@@ -182,8 +208,8 @@ impl Feeds {
                 line!("the feeds in {} are valid", folder.display());
                 Ok(ExitCode::SUCCESS)
             }
-            Command::Object { objector, reason, folder } => {
-                let folder = Publication { folder, public_url: None }.config()?.feeds_dir;
+            Command::Object { objector, reason, place } => {
+                let folder = place.config(None)?.feeds_dir;
                 let objection = objector.objection(reason).context("name who objects")?;
                 object(&folder, &objection)
             }
@@ -192,7 +218,7 @@ impl Feeds {
                 let stages = demo::write(raw.path(), seed, now())?;
                 // All sources are on this machine, so no pauses between requests are needed.
                 let limits = Limits { pause: Duration::ZERO, ..Limits::default() };
-                let options = options(publication.config()?, limits);
+                let options = publication.options(publication.config()?, limits);
                 block_on(build_with_statements(&statements, options, async |options| {
                     Ok(demo::rehearse(&stages, options, &print_progress).await?)
                 }))
@@ -232,13 +258,15 @@ fn print_objected(report: &Report) {
 }
 
 /// Builds the feeds with people's statements about signals, then tells the host which signals have
-/// changed.
+/// changed. The statements are about signals of the first city, the only one that capabilities read.
 async fn build_with_statements(
     statements: &Statements,
     mut options: Options,
     build: impl AsyncFnOnce(&Options) -> anyhow::Result<Option<Report>>,
 ) -> anyhow::Result<ExitCode> {
-    options.knowledge = statements.load().await;
+    if options.roads.city().is_none() {
+        options.knowledge = statements.load().await;
+    }
     let Some(report) = build(&options).await? else { return Ok(ExitCode::FAILURE) };
     if let Some(knowledge) = &options.knowledge {
         statements.announce(&report.moved, knowledge).await;

@@ -15,7 +15,7 @@ use portolan_outgoing::{
     lookups::LookupSettings,
     sms::{SmsTransport, TextMessageSettings},
 };
-use portolan_publication::{FeedsSettings, Provider};
+use portolan_publication::{FeedsSettings, Provider, city_faults};
 use portolan_signing::PublicKey;
 use portolan_store::DatabaseUrl;
 use portolan_vocabulary::{
@@ -142,6 +142,7 @@ impl Config {
                 faults.push(format!("retention.{name} is 0: it must be at least 1"));
             }
         }
+        let feeds_dir = raw.feeds_dir.unwrap_or_else(|| raw.data_dir.join("feeds"));
         let tables = [
             raw.webhooks.faults(),
             raw.lookups.faults(),
@@ -149,6 +150,7 @@ impl Config {
             raw.mcp.faults(),
             raw.map.faults(),
             raw.feeds.faults(),
+            city_faults(&raw.feeds.cities, &feeds_dir),
         ];
         faults.extend(tables.into_iter().flatten());
         faults.extend(raw.provider.faults());
@@ -197,7 +199,7 @@ impl Config {
                     admin_listen,
                     public_url,
                     tls,
-                    feeds_dir: raw.feeds_dir.unwrap_or_else(|| raw.data_dir.join("feeds")),
+                    feeds_dir,
                     data_dir: raw.data_dir,
                     database_url,
                     catalog_dir: raw.catalog_dir,

@@ -9,6 +9,7 @@ use super::{
     words::{Badge, day, money, term, web},
 };
 use askama::Template;
+use portolan_publication::Roads;
 use serde_json::Value;
 
 #[derive(Template)]
@@ -48,11 +49,11 @@ pub(super) struct EventLine {
 }
 
 impl RoleLine {
-    pub(super) fn new(role: &Role) -> Self {
+    pub(super) fn new(role: &Role, roads: &Roads) -> Self {
         let places = role.locations.iter().map(|location| location.label.clone());
         let note = [term(&role.workplace_type), term(&role.employment_type)].into_iter();
         let note: Vec<String> = places.chain(note).filter(|text| !text.is_empty()).collect();
-        let href = format!("/map/roles/{}", role.id);
+        let href = roads.page(&format!("roles/{}", role.id));
         Self {
             link: NamedLink::new(&role.title, Some(href), note.join(" · ")),
             badge: Badge::of(&role.maturity),
@@ -61,10 +62,10 @@ impl RoleLine {
 }
 
 impl EventLine {
-    pub(super) fn new(event: &Event) -> Self {
+    pub(super) fn new(event: &Event, roads: &Roads) -> Self {
         Self {
             title: event.title.clone(),
-            href: format!("/map/events/{}", event.id),
+            href: roads.page(&format!("events/{}", event.id)),
             at: event.date_published.clone(),
             on: day(&event.date_published),
             badge: Badge::of(&event.map.maturity),
@@ -73,14 +74,14 @@ impl EventLine {
 }
 
 /// Returns the link to a person's page.
-pub(super) fn person_link(person: &Person) -> NamedLink {
-    let href = format!("/map/people/{}", person.id);
+pub(super) fn person_link(person: &Person, roads: &Roads) -> NamedLink {
+    let href = roads.page(&format!("people/{}", person.id));
     NamedLink::new(&person.full_name, Some(href), person.title.clone())
 }
 
 /// Returns the link to a company's page.
-pub(super) fn company_link(company: &Company) -> NamedLink {
-    let href = format!("/map/companies/{}", company.id);
+pub(super) fn company_link(company: &Company, roads: &Roads) -> NamedLink {
+    let href = roads.page(&format!("companies/{}", company.id));
     NamedLink::new(&company.properties.name, Some(href), company.properties.tagline.clone())
 }
 
@@ -95,13 +96,13 @@ pub(super) async fn render(reader: &Reader<'_>, record: &Value) -> Result<String
     let named = of.handoff_ids.iter().chain(signals.iter().flat_map(|one| &one.handoff_ids));
     let handoffs = reader.handoffs(named).await?;
     let city = &reader.publication.meta.city;
-    let addresses = reader.addresses();
+    let (addresses, roads) = (reader.addresses(), reader.roads());
     let frame = Frame::new(
         reader,
         Subject {
             title: &of.name,
             descriptions: &[&of.tagline, &of.description],
-            path: format!("/map/companies/{id}"),
+            path: roads.page(&format!("companies/{id}")),
             id,
             open_graph_type: "profile",
             json_ld: structured::organization(
@@ -115,9 +116,9 @@ pub(super) async fn render(reader: &Reader<'_>, record: &Value) -> Result<String
             updated_at: &of.updated_at,
         },
     );
-    let signals = signals
-        .iter()
-        .map(|signal| SignalEntry::new(signal, handoffs.links(&signal.handoff_ids, &signal.id)));
+    let signals = signals.iter().map(|signal| {
+        SignalEntry::new(signal, handoffs.links(&signal.handoff_ids, &signal.id), roads)
+    });
     let asks = of.ask.iter().filter(|ask| ask.kind != "none");
     let page = CompanyPage {
         place: place(&company),
@@ -131,7 +132,7 @@ pub(super) async fn render(reader: &Reader<'_>, record: &Value) -> Result<String
         badges: badges(&company),
         facts: facts(&company),
         website: of.website.as_deref().and_then(web).map(str::to_owned),
-        map_url: format!("/map/#target={id}"),
+        map_url: roads.page(&format!("#target={id}")),
         asks: asks
             .map(|ask| (term(&ask.kind), ask.text.clone(), Badge::of(&ask.maturity)))
             .collect(),
@@ -139,9 +140,9 @@ pub(super) async fn render(reader: &Reader<'_>, record: &Value) -> Result<String
         open_roles_count: usize::try_from(of.open_roles_count)
             .unwrap_or(usize::MAX)
             .max(roles.len()),
-        roles: roles.iter().map(RoleLine::new).collect(),
-        people: people.iter().map(person_link).collect(),
-        events: events.iter().map(EventLine::new).collect(),
+        roles: roles.iter().map(|role| RoleLine::new(role, roads)).collect(),
+        people: people.iter().map(|person| person_link(person, roads)).collect(),
+        events: events.iter().map(|event| EventLine::new(event, roads)).collect(),
         frame,
     };
     Ok(page.render()?)

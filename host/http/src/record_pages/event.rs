@@ -39,8 +39,9 @@ pub(super) async fn render(reader: &Reader<'_>, record: &Value) -> Result<String
         Some(id) => reader.signal(id).await?,
         None => None,
     };
-    let path = format!("/map/events/{}", event.id);
-    let canonical = format!("{}{path}", reader.app.public_url);
+    let roads = reader.roads();
+    let path = roads.page(&format!("events/{}", event.id));
+    let canonical = format!("{}{path}", roads.feeds);
     let frame = Frame::new(
         reader,
         Subject {
@@ -71,9 +72,9 @@ pub(super) async fn render(reader: &Reader<'_>, record: &Value) -> Result<String
             .as_deref()
             .and_then(web)
             .map(|url| NamedLink::new(publisher, Some(url.to_owned()), "")),
-        companies: companies.iter().map(company_link).collect(),
-        people: people.iter().map(person_link).collect(),
-        signal: signal.as_ref().map(signal_link),
+        companies: companies.iter().map(|company| company_link(company, roads)).collect(),
+        people: people.iter().map(|person| person_link(person, roads)).collect(),
+        signal: signal.as_ref().map(|signal| signal_link(signal, roads)),
         frame,
     };
     Ok(page.render()?)

@@ -7,7 +7,7 @@ use super::{
     structured::embedded,
     words::{Badge, day, money, shortened, term, web},
 };
-use portolan_publication::OBJECTION_PATH;
+use portolan_publication::Roads;
 use serde_json::Value;
 
 /// The longest description of a page, as search engines show it.
@@ -21,6 +21,8 @@ pub(super) struct Frame {
     pub(super) open_graph_type: &'static str,
     /// JSON that is safe in a script element.
     pub(super) json_ld: String,
+    /// The path of the map page.
+    pub(super) map: String,
     pub(super) city: String,
     /// The operator of the site.
     pub(super) site: String,
@@ -87,15 +89,16 @@ pub(super) struct SignalEntry {
 impl Frame {
     pub(super) fn new(reader: &Reader<'_>, subject: Subject<'_>) -> Self {
         let meta = &reader.publication.meta;
-        let host = reader.app.host.feeds.host();
+        let (host, roads) = (reader.city.feeds.host(), reader.roads());
         let mut descriptions = subject.descriptions.iter().filter(|text| !text.is_empty());
         let description = descriptions.next().copied().unwrap_or(subject.title);
         Self {
             title: subject.title.to_owned(),
             description: shortened(description, MAX_DESCRIPTION),
-            canonical: format!("{}{}", reader.app.public_url, subject.path),
+            canonical: format!("{}{}", roads.feeds, subject.path),
             open_graph_type: subject.open_graph_type,
             json_ld: embedded(&subject.json_ld),
+            map: roads.page(""),
             city: meta.city.name.clone(),
             site: host.provider.organization.clone(),
             is_synthetic: meta.synthetic,
@@ -103,7 +106,7 @@ impl Frame {
             attribution: meta.attribution.join("; "),
             sources: subject.sources.iter().map(SourceLine::new).collect(),
             handoffs: subject.handoffs,
-            objection_url: format!("{OBJECTION_PATH}?record={}", subject.id),
+            objection_url: format!("{}?record={}", roads.objection(), subject.id),
             updated_at: subject.updated_at.to_owned(),
             updated_on: day(subject.updated_at),
         }
@@ -132,13 +135,14 @@ impl NamedLink {
 }
 
 impl SignalEntry {
-    pub(super) fn new(signal: &Signal, handoffs: Vec<HandoffLink>) -> Self {
+    pub(super) fn new(signal: &Signal, handoffs: Vec<HandoffLink>, roads: &Roads) -> Self {
         let funding = signal.funding.clone().unwrap_or_default();
         let currency = funding.currency.as_deref().unwrap_or("USD");
         let amount = funding.amount.map(|amount| money(amount as f64, currency));
         let round = funding.round.as_deref().map(term);
         let investors = funding.investors.iter().map(|investor| {
-            let href = investor.target_id.as_ref().map(|id| format!("/map/companies/{id}"));
+            let href = investor.target_id.as_ref();
+            let href = href.map(|id| roads.page(&format!("companies/{id}")));
             NamedLink::new(&investor.name, href, if investor.lead { "lead investor" } else { "" })
         });
         let badge = Badge::of(&signal.maturity);

@@ -23,7 +23,7 @@ impl Kind {
         }
     }
 
-    /// Returns the name of the folder of the pages below `/map/`.
+    /// Returns the name of the folder of the pages below the city's path.
     pub(super) fn folder(self) -> &'static str {
         match self {
             Self::Company => "companies",

@@ -19,7 +19,7 @@ mod words;
 
 pub(super) use objection::show as objection;
 
-use crate::App;
+use crate::city::City;
 use axum::{
     extract::{Path, State, rejection::PathRejection},
     http::HeaderMap,
@@ -27,22 +27,21 @@ use axum::{
 };
 use kind::Kind;
 use response::respond;
-use std::sync::Arc;
 
 type Id = Result<Path<String>, PathRejection>;
 
-pub(super) async fn company(State(app): State<Arc<App>>, id: Id, headers: HeaderMap) -> Response {
-    respond(&app, Kind::Company, id.ok(), &headers).await
+pub(super) async fn company(State(city): State<City>, id: Id, headers: HeaderMap) -> Response {
+    respond(&city, Kind::Company, id.ok(), &headers).await
 }
 
-pub(super) async fn role(State(app): State<Arc<App>>, id: Id, headers: HeaderMap) -> Response {
-    respond(&app, Kind::Role, id.ok(), &headers).await
+pub(super) async fn role(State(city): State<City>, id: Id, headers: HeaderMap) -> Response {
+    respond(&city, Kind::Role, id.ok(), &headers).await
 }
 
-pub(super) async fn person(State(app): State<Arc<App>>, id: Id, headers: HeaderMap) -> Response {
-    respond(&app, Kind::Person, id.ok(), &headers).await
+pub(super) async fn person(State(city): State<City>, id: Id, headers: HeaderMap) -> Response {
+    respond(&city, Kind::Person, id.ok(), &headers).await
 }
 
-pub(super) async fn event(State(app): State<Arc<App>>, id: Id, headers: HeaderMap) -> Response {
-    respond(&app, Kind::Event, id.ok(), &headers).await
+pub(super) async fn event(State(city): State<City>, id: Id, headers: HeaderMap) -> Response {
+    respond(&city, Kind::Event, id.ok(), &headers).await
 }

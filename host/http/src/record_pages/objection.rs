@@ -7,7 +7,7 @@ use super::{
     response::{failed, is_id},
 };
 use crate::{
-    App,
+    city::City,
     oauth::{FormTargets, page},
 };
 use askama::Template;
@@ -16,10 +16,9 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::Response,
 };
-use portolan_publication::{OBJECTION_PATH, Publication, Reference};
+use portolan_publication::{Publication, Reference, Roads};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 /// What stands in the call for the record that the reader names.
 const UNNAMED: &str = "the id of the record, such as per_…";
@@ -42,6 +41,8 @@ pub(crate) struct Asked {
 #[derive(Template)]
 #[template(path = "records/objection.html")]
 struct ObjectionPage {
+    /// The path of the map page.
+    map: String,
     canonical: String,
     record: Option<NamedLink>,
     /// The capability that takes reports, and the input of the call.
@@ -51,23 +52,24 @@ struct ObjectionPage {
 }
 
 pub(crate) async fn show(
-    State(app): State<Arc<App>>,
+    State(city): State<City>,
     asked: Result<Query<Asked>, QueryRejection>,
 ) -> Response {
     let Query(Asked { record }) = asked.unwrap_or_default();
     let record = if is_id(&record) { record } else { String::new() };
-    let publication = app.host.feeds.current();
+    let publication = city.feeds.current();
     let found = match &publication {
-        Some(publication) => find(publication, &record).await,
+        Some(publication) => find((publication, city.roads()), &record).await,
         None => Ok((None, None)),
     };
     let (named, report) = match found {
         Ok(found) => found,
         Err(error) => return failed(&error),
     };
-    let host = app.host.feeds.host();
+    let (host, roads) = (city.feeds.host(), city.roads());
     let objection = ObjectionPage {
-        canonical: format!("{}{OBJECTION_PATH}", app.public_url),
+        map: roads.page(""),
+        canonical: format!("{}{}", roads.feeds, roads.objection()),
         report: report
             .map(|handoff| (handoff.to.capability.clone(), call(&handoff, named.as_ref()))),
         record: named,
@@ -82,7 +84,7 @@ pub(crate) async fn show(
 
 /// Returns the record, if it is there, and the contract by which errors are reported.
 async fn find(
-    publication: &Publication,
+    (publication, roads): (&Publication, &Roads),
     id: &str,
 ) -> Result<(Option<NamedLink>, Option<Handoff>), PageError> {
     let records = &publication.records;
@@ -93,7 +95,8 @@ async fn find(
     {
         let titles = TITLES.iter().filter_map(|title| record.pointer(title)?.as_str());
         let title = titles.into_iter().next().unwrap_or(id);
-        named = Some(NamedLink::new(title, Some(format!("/map/{folder}/{id}")), id));
+        let href = roads.page(&format!("{folder}/{id}"));
+        named = Some(NamedLink::new(title, Some(href), id));
     }
     let reference = Reference {
         feed: "handoffs",

@@ -10,7 +10,6 @@ use super::{
     words::{term, web},
 };
 use askama::Template;
-use portolan_publication::OBJECTION_PATH;
 use serde_json::Value;
 
 #[derive(Template)]
@@ -40,8 +39,9 @@ pub(super) async fn render(reader: &Reader<'_>, record: &Value) -> Result<String
     let others = reader.people_of(&person.target_id).await?;
     let events = reader.events_of(&person.target_id).await?;
     let handoffs = reader.handoffs(person.handoff_ids.iter()).await?;
-    let path = format!("/map/people/{id}");
-    let canonical = format!("{}{path}", reader.app.public_url);
+    let roads = reader.roads();
+    let path = roads.page(&format!("people/{id}"));
+    let canonical = format!("{}{path}", roads.feeds);
     let company = companies.iter().find(|company| company.id == person.target_id);
     let at = company.map_or("", |company| &company.properties.name);
     let summary = format!("{}, {} at {at}", person.full_name, person.title);
@@ -60,7 +60,7 @@ pub(super) async fn render(reader: &Reader<'_>, record: &Value) -> Result<String
         },
     );
     // The operator may have another page for it.
-    if let Some(url) = web(&person.opt_out_url).filter(|url| !url.ends_with(OBJECTION_PATH)) {
+    if let Some(url) = web(&person.opt_out_url).filter(|url| !url.ends_with(&roads.objection())) {
         url.clone_into(&mut frame.objection_url);
     }
     let title_at = |company: &str| {
@@ -81,7 +81,10 @@ pub(super) async fn render(reader: &Reader<'_>, record: &Value) -> Result<String
         title: person.title.clone(),
         companies: companies
             .iter()
-            .map(|company| NamedLink { note: title_at(&company.id), ..company_link(company) })
+            .map(|company| NamedLink {
+                note: title_at(&company.id),
+                ..company_link(company, roads)
+            })
             .collect(),
         bio: person.public_bio.clone(),
         expertise: person.expertise.join(", "),
@@ -91,9 +94,13 @@ pub(super) async fn render(reader: &Reader<'_>, record: &Value) -> Result<String
         events: events
             .iter()
             .filter(|event| event.map.people_ids.contains(id))
-            .map(EventLine::new)
+            .map(|event| EventLine::new(event, roads))
             .collect(),
-        others: others.iter().filter(|other| other.id != *id).map(person_link).collect(),
+        others: others
+            .iter()
+            .filter(|other| other.id != *id)
+            .map(|other| person_link(other, roads))
+            .collect(),
         frame,
     };
     Ok(page.render()?)

@@ -6,8 +6,8 @@ use super::{
     records::{Company, Event, Handoff, Person, Role, Signal, view},
     structured::Addresses,
 };
-use crate::App;
-use portolan_publication::{Publication, Reference};
+use crate::city::City;
+use portolan_publication::{Publication, Reference, Roads};
 use portolan_vocabulary::Role as CapabilityRole;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -17,15 +17,19 @@ use tokio::task::spawn_blocking;
 /// How many records of one kind a page lists.
 pub(super) const MAX_LISTED: u32 = 100;
 
-/// The records of one publication.
+/// The records of one publication of a city.
 pub(super) struct Reader<'a> {
-    pub(super) app: &'a App,
+    pub(super) city: &'a City,
     pub(super) publication: &'a Arc<Publication>,
 }
 
 impl Reader<'_> {
+    pub(super) fn roads(&self) -> &Roads {
+        self.city.roads()
+    }
+
     pub(super) fn addresses(&self) -> Addresses<'_> {
-        Addresses { public_url: &self.app.public_url }
+        Addresses { roads: self.roads() }
     }
 
     pub(super) async fn company(&self, id: &str) -> Result<Option<Company>, PageError> {
@@ -74,7 +78,7 @@ impl Reader<'_> {
         ids: impl Iterator<Item = &'i String>,
     ) -> Result<Handoffs, PageError> {
         let ids: BTreeSet<&String> = ids.collect();
-        let snapshot = self.app.host.catalog.snapshot();
+        let snapshot = self.city.app.host.catalog.snapshot();
         let ids: Vec<String> = match snapshot.holder(CapabilityRole::Handoffs) {
             Ok(_) => ids.into_iter().cloned().collect(),
             Err(_) => Vec::new(),

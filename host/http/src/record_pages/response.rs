@@ -3,7 +3,8 @@
 
 use super::{error::PageError, kind::Kind, reader::Reader};
 use crate::{
-    App, Refusal,
+    Refusal,
+    city::City,
     conditional::{matches_any_tag, parse_if_none_match},
     feeds::not_published,
     oauth::{FormTargets, page, page_of_text},
@@ -15,7 +16,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse as _, Response},
 };
-use portolan_publication::Publication;
+use portolan_publication::{Publication, Roads};
 use portolan_vocabulary::{Digest, ErrorCode, Failure};
 use serde_json::Value;
 use std::sync::Arc;
@@ -32,13 +33,15 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 #[derive(Template)]
 #[template(path = "records/absent.html")]
 struct AbsentPage<'a> {
+    /// The path of the map page.
+    map: String,
     title: &'a str,
     text: &'a str,
 }
 
 /// Answers a request for the page about a record; its id may end in `.json`.
 pub(super) async fn respond(
-    app: &App,
+    city: &City,
     kind: Kind,
     id: Option<Path<String>>,
     headers: &HeaderMap,
@@ -48,8 +51,9 @@ pub(super) async fn respond(
         Some(id) => (id, true),
         None => (&*id, prefers_json(headers)),
     };
-    let Some(publication) = app.host.feeds.current() else {
-        return if is_json { not_published().into_response() } else { empty_map() };
+    let roads = city.roads();
+    let Some(publication) = city.feeds.current() else {
+        return if is_json { not_published().into_response() } else { empty_map(roads) };
     };
     let found = match is_id(id) {
         true => publication.records.record(kind.feed(), id).await,
@@ -57,15 +61,15 @@ pub(super) async fn respond(
     };
     let record = match found {
         Ok(Some(record)) => record,
-        Ok(None) => return absent(&publication, id, is_json),
+        Ok(None) => return absent((&publication, roads), id, is_json),
         Err(error) => return failed(&error.into()),
     };
-    let canonical = format!("{}/map/{}/{id}", app.public_url, kind.folder());
+    let canonical = format!("{}{}", roads.feeds, roads.page(&format!("{}/{id}", kind.folder())));
     let mut response = match is_json {
         true => tagged(headers, record.to_string(), |text| {
             ([(header::CONTENT_TYPE, JSON)], text).into_response()
         }),
-        false => match rendered(app, &publication, kind, id, &record).await {
+        false => match rendered(city, &publication, kind, id, &record).await {
             Ok(text) => tagged(headers, text, |text| {
                 page_of_text(StatusCode::OK, text, FormTargets::ThisHost)
             }),
@@ -79,23 +83,23 @@ pub(super) async fn respond(
 }
 
 async fn rendered(
-    app: &App,
+    city: &City,
     publication: &Arc<Publication>,
     kind: Kind,
     id: &str,
     record: &Value,
 ) -> Result<String, PageError> {
     let key = PageKey {
-        publication: publication.name.clone(),
-        catalog: app.host.catalog.snapshot().version,
+        publication: format!("{}/{}", city.roads().map, publication.name),
+        catalog: city.app.host.catalog.snapshot().version,
         feed: kind.feed(),
         id: id.to_owned(),
     };
-    if let Some(page) = app.pages.get(&key).await {
+    if let Some(page) = city.app.pages.get(&key).await {
         return Ok(page.to_string());
     }
-    let page = kind.render(&Reader { app, publication }, record).await?;
-    app.pages.insert(key, &page).await;
+    let page = kind.render(&Reader { city, publication }, record).await?;
+    city.app.pages.insert(key, &page).await;
     Ok(page)
 }
 
@@ -132,7 +136,7 @@ pub(super) fn is_id(text: &str) -> bool {
 }
 
 /// Returns the answer for a record that was removed, or that never was.
-fn absent(publication: &Publication, id: &str, is_json: bool) -> Response {
+fn absent((publication, roads): (&Publication, &Roads), id: &str, is_json: bool) -> Response {
     let is_gone = publication.pages.gone.contains(id);
     let (code, status, title, text) = match is_gone {
         true => (
@@ -150,15 +154,17 @@ fn absent(publication: &Publication, id: &str, is_json: bool) -> Response {
     };
     let mut response = match is_json {
         true => Refusal(Failure::new(code)).into_response(),
-        false => page(status, &AbsentPage { title, text }, FormTargets::ThisHost),
+        false => {
+            page(status, &AbsentPage { map: roads.page(""), title, text }, FormTargets::ThisHost)
+        }
     };
     response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept"));
     response
 }
 
-fn empty_map() -> Response {
+fn empty_map(roads: &Roads) -> Response {
     let (title, text) = ("There is no map here yet", "This host has no feeds. Come back later.");
-    let absent = AbsentPage { title, text };
+    let absent = AbsentPage { map: roads.page(""), title, text };
     page(StatusCode::SERVICE_UNAVAILABLE, &absent, FormTargets::ThisHost)
 }
 

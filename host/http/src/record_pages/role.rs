@@ -10,6 +10,7 @@ use super::{
     words::{Badge, day, exact_money, per, shortened, term, web},
 };
 use askama::Template;
+use portolan_publication::Roads;
 use serde_json::Value;
 
 /// How many other roles of the company are listed.
@@ -40,8 +41,9 @@ pub(super) async fn render(reader: &Reader<'_>, record: &Value) -> Result<String
     let handoffs = reader.handoffs(role.handoff_ids.iter()).await?;
     let description = reader.description(record).await?;
     let at = company.as_ref().map_or("", |company| &company.properties.name);
-    let path = format!("/map/roles/{}", role.id);
-    let canonical = format!("{}{path}", reader.app.public_url);
+    let roads = reader.roads();
+    let path = roads.page(&format!("roles/{}", role.id));
+    let canonical = format!("{}{path}", roads.feeds);
     let facts = facts(&role);
     let told: Vec<&str> = facts.iter().map(|(_, value)| value.as_str()).collect();
     let summary = shortened(&format!("{} at {at}. {}", role.title, told.join(" · ")), MAX_TEXT);
@@ -71,17 +73,17 @@ pub(super) async fn render(reader: &Reader<'_>, record: &Value) -> Result<String
     });
     let page = RolePage {
         title: role.title.clone(),
-        company: company.as_ref().map(company_link),
+        company: company.as_ref().map(|company| company_link(company, roads)),
         badge: badge(&role),
         facts,
         description,
         apply_url: web(&role.apply_url).map(str::to_owned),
-        signals: about.map(signal_link).collect(),
+        signals: about.map(|signal| signal_link(signal, roads)).collect(),
         others: others
             .iter()
             .filter(|other| other.id != role.id)
             .take(MAX_OTHERS as usize)
-            .map(RoleLine::new)
+            .map(|other| RoleLine::new(other, roads))
             .collect(),
         frame,
     };
@@ -89,8 +91,8 @@ pub(super) async fn render(reader: &Reader<'_>, record: &Value) -> Result<String
 }
 
 /// Returns the link to a signal on the page of its company.
-pub(super) fn signal_link(signal: &Signal) -> NamedLink {
-    let href = format!("/map/companies/{}#{}", signal.target_id, signal.id);
+pub(super) fn signal_link(signal: &Signal, roads: &Roads) -> NamedLink {
+    let href = roads.page(&format!("companies/{}#{}", signal.target_id, signal.id));
     NamedLink::new(&signal.headline, Some(href), Badge::of(&signal.maturity).label)
 }
 

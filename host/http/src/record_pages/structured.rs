@@ -4,22 +4,27 @@ use super::{
     records::{Company, Event, Person, Role},
     words::web,
 };
+use portolan_publication::Roads;
 use serde_json::{Map, Value};
 
 const CONTEXT: &str = "https://schema.org";
 
 /// The addresses of pages, for references between them.
 pub(super) struct Addresses<'a> {
-    pub(super) public_url: &'a str,
+    pub(super) roads: &'a Roads,
 }
 
 impl Addresses<'_> {
     pub(super) fn company(&self, id: &str) -> String {
-        format!("{}/map/companies/{id}", self.public_url)
+        self.page(&format!("companies/{id}"))
     }
 
     pub(super) fn person(&self, id: &str) -> String {
-        format!("{}/map/people/{id}", self.public_url)
+        self.page(&format!("people/{id}"))
+    }
+
+    fn page(&self, page: &str) -> String {
+        format!("{}{}", self.roads.feeds, self.roads.page(page))
     }
 }
 
@@ -249,7 +254,8 @@ mod tests {
             schema_org: json!({ "@type": "Thing", "title": "Engineer", "validThrough": null, "url": "https://elsewhere.example" }),
             ..Role::default()
         };
-        let addresses = Addresses { public_url: "https://map.example" };
+        let roads = Roads::of_host("https://map.example", None);
+        let addresses = Addresses { roads: &roads };
         let posting =
             job_posting(&role, None, "<p>All</p>", "https://map.example/map/roles/r", &addresses);
         assert_eq!(

@@ -67,10 +67,9 @@ pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> 
 }
 
 fn options(folder: &Path) -> Result<Options> {
-    let url = "https://map.example".to_owned();
     Ok(Options {
         folder: folder.to_owned(),
-        roads: Roads { feeds: url.clone(), capabilities: url },
+        roads: Roads::of_host("https://map.example", None),
         allow_local: false,
         opened: vec!["127.0.0.0/8".parse()?],
         limits: Limits { pause: Duration::ZERO, ..Limits::default() },
