@@ -159,6 +159,7 @@ mod cases {
     mod sandbox;
     mod saved_searches;
     mod saved_searches_kills;
+    mod saved_searches_map;
     mod search_relevance;
     mod sign_in_agents;
     mod signal_verification;

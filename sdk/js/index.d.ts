@@ -417,6 +417,18 @@ export function feed<T = any>(name: string): Feed<T>;
 /** Returns an identifier of the current publication of the feeds. */
 export function publication(): string;
 
+/** The changes of the feeds after a cursor, and the cursor after them. */
+export interface ChangePage {
+  changes: { feed: string; id: string; operation: "added" | "changed" | "removed" }[];
+  next: string;
+  hasMore: boolean;
+}
+/**
+ * Returns the changes of the feeds after a cursor, at most 1000; without one, none, and the cursor of the current
+ * publication.
+ */
+export function changes(since?: string | null, limit?: number): ChangePage;
+
 // Effects
 
 export type Audience = { owner: string } | { agent: string } | "capabilities";

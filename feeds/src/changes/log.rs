@@ -95,6 +95,13 @@ pub struct Bounds {
     pub read: usize,
 }
 
+impl Bounds {
+    /// Returns the size of a page with this many changes, for readers from outside.
+    pub const fn of(changes: usize) -> Self {
+        Self { changes, bytes: 1 << 20, read: 16 << 20 }
+    }
+}
+
 /// Some changes, each as a line of JSON with its cursor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
@@ -108,6 +115,9 @@ pub struct Page {
 pub struct Listed {
     pub cursor: Cursor,
     pub op: String,
+    pub feed: String,
+    /// The id of the record; `None` for the fields of a document besides its records.
+    pub id: Option<String>,
     pub text: String,
 }
 
@@ -200,9 +210,11 @@ impl Log {
                 page.next = cursor.clone();
                 if is_wanted {
                     bytes += length;
-                    let op = line.op.into_owned();
+                    let Line { op, feed, id, .. } = line;
+                    let (op, feed, id) =
+                        (op.into_owned(), feed.into_owned(), id.map(Cow::into_owned));
                     text.truncate(text.trim_end().len());
-                    page.changes.push(Listed { cursor, op, text });
+                    page.changes.push(Listed { cursor, op, feed, id, text });
                 }
             }
         }

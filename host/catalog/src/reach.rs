@@ -10,8 +10,8 @@ use crate::{
 };
 use portolan_sandbox::ImportKind;
 use portolan_vocabulary::{
-    Access, ActionDescriptor, CATALOG_CHANGED, Descriptor, ErrorCode, Failure, HOST_EVENTS,
-    Invocation, Publisher, is_capability_id, is_event_type, is_snake_case,
+    Access, ActionDescriptor, CATALOG_CHANGED, Descriptor, ErrorCode, FEEDS_PUBLISHED, Failure,
+    HOST_EVENTS, Invocation, Publisher, is_capability_id, is_event_type, is_snake_case,
 };
 use std::collections::BTreeSet;
 
@@ -127,11 +127,14 @@ fn needs_permission(caller: &Capability, callee: &Capability, action: &ActionDes
 }
 
 /// Returns whether a subscriber needs the operator's permission for an event: one that another publisher
-/// declares as sensitive, or one of the host's own except `catalog.changed`. Components of the host's own
+/// declares as sensitive, or one of the host's own that is not about public things. Components of the host's own
 /// publisher may receive the host's events.
 fn is_sensitive(publisher: Option<&Capability>, subscriber: &Capability, event_type: &str) -> bool {
     match publisher {
-        None => subscriber.publisher != Publisher::Host && event_type != CATALOG_CHANGED,
+        None => {
+            subscriber.publisher != Publisher::Host
+                && ![CATALOG_CHANGED, FEEDS_PUBLISHED].contains(&event_type)
+        }
         Some(publisher) if publisher.same_publisher(subscriber) => false,
         Some(publisher) => publisher
             .descriptor

@@ -102,6 +102,8 @@ impl OpenHost {
         let sender_task = tokio::spawn(Arc::clone(&app.host.events).send());
         let mut hubs_tasks: JoinSet<()> =
             app.host.cities().map(|feeds| Arc::clone(feeds).notify_hubs(stop.clone())).collect();
+        let publications_task =
+            tokio::spawn(Arc::clone(&app.host).announce_publications(stop.clone()));
         let mcp = app.mcp.service(wrap);
         portolan_http::serve(listeners, app, mcp, stop).await?;
         worker_task.await?;
@@ -109,6 +111,7 @@ impl OpenHost {
         while let Some(ended) = hubs_tasks.join_next().await {
             ended?;
         }
+        publications_task.await?;
         store.close().await;
         Ok(())
     }

@@ -25,15 +25,11 @@ use portolan_publication::{
 };
 use portolan_vocabulary::{ErrorCode, Failure};
 use serde_json::{Value, json};
-use std::{collections::VecDeque, convert::Infallible, io, sync::Arc, time::Duration};
+use std::{collections::VecDeque, convert::Infallible, time::Duration};
 use tokio::sync::watch;
 
 const DEFAULT_LIMIT: usize = 100;
 const MAX_LIMIT: usize = 1_000;
-/// The maximum number of bytes of a page, which its first change may exceed.
-const MAX_PAGE_BYTES: usize = 1 << 20;
-/// The maximum number of bytes that are read for a page, most of which the reader may not want.
-const MAX_READ_BYTES: usize = 16 << 20;
 const MAX_ID_BYTES: usize = 100;
 const MAX_FEEDS: usize = 16;
 /// The maximum number of bytes that a stream holds for a slow reader, which its first change may exceed.
@@ -150,10 +146,10 @@ pub(super) async fn changes(
         let stream = streams.open(client.map(client_address)).map_err(too_many)?;
         // A cursor that is not known is refused before the stream begins.
         let wanted = parameters.wanted.clone();
-        read((&city, &publication), since.clone(), wanted, bounds(1)).await?;
+        read((&city, &publication), since.clone(), wanted, Bounds::of(1)).await?;
         return Ok(server_sent(city, since, parameters.wanted, stream));
     }
-    let limit = bounds(parameters.limit);
+    let limit = Bounds::of(parameters.limit);
     let page = read((&city, &publication), since, parameters.wanted, limit).await?;
     if form == Form::Ndjson {
         return Ok(ndjson_page(page));
@@ -175,24 +171,16 @@ fn too_many(too_many: TooMany) -> Failure {
     Failure::new(code).message(message).after_s(RETRY_AFTER_S)
 }
 
-/// Returns the size of a page with this many changes.
-fn bounds(changes: usize) -> Bounds {
-    Bounds { changes, bytes: MAX_PAGE_BYTES, read: MAX_READ_BYTES }
-}
-
-/// Reads a page in a thread that may block.
 async fn read(
     (city, publication): (&City, &Publication),
     since: Cursor,
     wanted: Wanted,
     bounds: Bounds,
 ) -> Result<Page, Failed> {
-    let log = Arc::clone(&publication.log);
-    let task = tokio::task::spawn_blocking(move || log.page(&since, &wanted, bounds));
-    match task.await.map_err(io::Error::other) {
-        Ok(Ok(Some(page))) => Ok(page),
-        Ok(Ok(None)) => Err(Failed::Gone { index: city.feeds.index_path() }),
-        Ok(Err(error)) | Err(error) => {
+    match publication.changes(since, wanted, bounds).await {
+        Ok(Some(page)) => Ok(page),
+        Ok(None) => Err(Failed::Gone { index: city.feeds.index_path() }),
+        Err(error) => {
             tracing::warn!(%error, "the log of changes of the feeds cannot be read");
             let message = "The log of changes cannot be read now.";
             let failure = Failure::new(ErrorCode::DependencyUnavailable).message(message);
@@ -255,7 +243,7 @@ impl Follower {
             }
             self.publications.mark_unchanged();
             let publication = self.city.feeds.current()?;
-            let bounds = Bounds { bytes: MAX_STREAM_BYTES, ..bounds(DEFAULT_LIMIT) };
+            let bounds = Bounds { bytes: MAX_STREAM_BYTES, ..Bounds::of(DEFAULT_LIMIT) };
             let source = (&self.city, &*publication);
             let reading = read(source, self.since.clone(), self.wanted.clone(), bounds);
             let page = reading.await.ok()?;
@@ -396,6 +384,8 @@ mod tests {
     fn a_page_is_json() {
         let listed = |seq: u64| Listed {
             cursor: Cursor { seq, ..Cursor::default() },
+            feed: "roles".to_owned(),
+            id: None,
             op: "added".to_owned(),
             text: json!({ "seq": seq }).to_string(),
         };

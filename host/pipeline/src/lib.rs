@@ -18,6 +18,7 @@
 //! - `logs`: how much capabilities may log
 //! - `unreadable`: the documents that capabilities cannot read
 //! - `documents`: the repair of documents in quarantine, for the operator
+//! - `publications`: tells capabilities which publication of the feeds is served
 //! - `people`: the export and the erasure of a person's data
 //! - `test_call`: one run of an action as an author's test describes it
 //! - `observe`, `observed`: what an author sees of each call
@@ -47,6 +48,7 @@ mod operate;
 mod outcome;
 mod people;
 mod permission;
+mod publications;
 mod rates;
 mod test_call;
 mod run;

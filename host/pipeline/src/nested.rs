@@ -10,7 +10,7 @@ use crate::{
 };
 use portolan_catalog::{Action, Capability, Snapshot};
 use portolan_events::Events;
-use portolan_publication::records::Records;
+use portolan_publication::Publication;
 use portolan_sandbox::{
     GuestAnswer, HostServices, MessageRefusal, MessageRequest, NestedCall, NestedCallFuture,
     People, StateFuture, Work,
@@ -265,8 +265,8 @@ impl HostServices for Frame {
         Some(Arc::clone(&self.host.events))
     }
 
-    fn records(&self) -> Option<Arc<Records>> {
-        Some(Arc::clone(&self.host.feeds.current()?.records))
+    fn publication(&self) -> Option<Arc<Publication>> {
+        self.host.feeds.current()
     }
 
     fn admit_text_message<'a>(

@@ -11,7 +11,7 @@ use crate::{
 };
 use portolan_catalog::Snapshot;
 use portolan_events::Events;
-use portolan_publication::records::Records;
+use portolan_publication::Publication;
 use portolan_sandbox::{
     CallContext, HostServices, MessageRefusal, MessageRequest, NestedCall, NestedCallFuture,
     People, StateFuture,
@@ -252,8 +252,8 @@ impl HostServices for StubbedServices {
         self.frame.events()
     }
 
-    fn records(&self) -> Option<Arc<Records>> {
-        self.frame.records()
+    fn publication(&self) -> Option<Arc<Publication>> {
+        self.frame.publication()
     }
 
     fn admit_log_message(&self, bytes: usize) -> bool {

@@ -14,12 +14,12 @@ use crate::{
 };
 use portolan_feeds::{
     Roads,
-    changes::{Log, cursor_of},
+    changes::{Bounds, Cursor, Log, Page, Wanted, cursor_of},
     check,
     descriptions::stored,
     document::{Documents, INDEX},
     parts::{Parts, together},
-    record::{DISCOVERY_PATH, Index, Meta, SERVICE},
+    record::{DISCOVERY_PATH, FEEDS, Index, Meta, SERVICE},
     schema::SCHEMAS,
 };
 use portolan_vocabulary::Timestamp;
@@ -116,6 +116,25 @@ impl Publication {
         self.forms.at(path, document).await
     }
 
+    /// Returns the entity tag of each feed, by the feed's id. `roads` says where they are served.
+    pub fn feed_tags(&self, roads: &Roads) -> BTreeMap<String, String> {
+        let tag = |file: &str| Some(self.document(&roads.path(file))?.plain().etag.clone());
+        FEEDS.iter().filter_map(|feed| Some((feed.id.to_owned(), tag(feed.file)?))).collect()
+    }
+
+    /// Reads a page of the log of changes, in a thread that may block. `None`: the cursor is not known here, or
+    /// no longer.
+    pub async fn changes(
+        &self,
+        since: Cursor,
+        wanted: Wanted,
+        bounds: Bounds,
+    ) -> io::Result<Option<Page>> {
+        let log = Arc::clone(&self.log);
+        let task = tokio::task::spawn_blocking(move || log.page(&since, &wanted, bounds));
+        task.await.map_err(io::Error::other)?
+    }
+
     /// Checks the files in this folder, and makes a publication of them. Documents that have not changed since `previous`
     /// are reused.
     pub(crate) async fn new(
@@ -171,7 +190,7 @@ impl Publication {
         }
         let other_host = (made_for != host.public_url).then(|| made_for.to_owned());
         let generated_at = to_timestamp(index.meta.generated_at);
-        let records = Arc::new(options.records.load(name.clone(), files, &options.clock).await?);
+        let records = Arc::new(options.records.load(files, &options.clock).await?);
         let parts = parts(&index, files, known);
         let cursor = cursor_of(document_bytes(files, INDEX)).unwrap_or_default();
         let log = Arc::new(Log::open(folder, cursor)?);

@@ -55,6 +55,7 @@ const SEARCHABLE_FEEDS: [SearchableFeed; 8] = [
     SearchableFeed {
         feed: "signals",
         paths: &[
+            "id",
             "kind",
             "target_id",
             "maturity",
@@ -75,13 +76,14 @@ const SEARCHABLE_FEEDS: [SearchableFeed; 8] = [
     },
     SearchableFeed {
         feed: "events",
-        paths: &["_map.type", "_map.target_ids[]", "_map.starts_at", "date_published"],
+        paths: &["id", "_map.type", "_map.target_ids[]", "_map.starts_at", "date_published"],
         text: &["title", "summary", "content_text"],
         geo: None,
     },
     SearchableFeed {
         feed: "roles",
         paths: &[
+            "id",
             "target_id",
             "function",
             "seniority",
@@ -99,7 +101,7 @@ const SEARCHABLE_FEEDS: [SearchableFeed; 8] = [
     },
     SearchableFeed {
         feed: "people",
-        paths: &["target_id", "role_kind", "expertise[]", "full_name", "updated_at"],
+        paths: &["id", "target_id", "role_kind", "expertise[]", "full_name", "updated_at"],
         text: &["full_name", "title", "public_bio"],
         geo: None,
     },
@@ -128,8 +130,6 @@ pub struct RecordsFolder {
 /// The records of one publication.
 #[derive(Debug)]
 pub struct Records {
-    /// The name of the publication.
-    pub version: String,
     store: Store,
     clock: Clock,
     feeds: BTreeMap<String, Collection>,
@@ -177,7 +177,6 @@ impl RecordsFolder {
     /// Loads the records of these documents into a new database.
     pub async fn load(
         &self,
-        version: String,
         documents: &Documents,
         clock: &Clock,
     ) -> Result<Records, RecordsError> {
@@ -204,7 +203,7 @@ impl RecordsFolder {
             let others = records.into_iter().map(|(id, record)| (id, record.get().to_owned()));
             write(&store, clock, collection, others).await?;
         }
-        Ok(Records { version, store, clock: clock.clone(), feeds, _folder: folder })
+        Ok(Records { store, clock: clock.clone(), feeds, _folder: folder })
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::{answer::GuestAnswer, context::CallContext};
 use portolan_events::Events;
-use portolan_publication::records::Records;
+use portolan_publication::Publication;
 use portolan_store::{Collection, CollectionId, StateError, Unit};
 use portolan_vocabulary::{
     Claimed, DeliveryRules, KnownOwner, OwnedAgent, RulesChange, Suspension, Timestamp,
@@ -29,8 +29,8 @@ pub trait HostServices: fmt::Debug + Send + Sync {
     fn events(&self) -> Option<Arc<Events>> {
         None
     }
-    /// Returns the records of the current publication, if there is one.
-    fn records(&self) -> Option<Arc<Records>> {
+    /// Returns the current publication of the feeds, if there is one.
+    fn publication(&self) -> Option<Arc<Publication>> {
         None
     }
     /// Counts a log message of the running capability, and returns whether it may be logged.

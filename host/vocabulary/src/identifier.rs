@@ -20,6 +20,8 @@ pub const HOST: &str = ":host";
 pub const SMS_UNDELIVERABLE: &str = "sms.undeliverable";
 /// The event that reports which capabilities were added, removed or changed.
 pub const CATALOG_CHANGED: &str = "catalog.changed";
+/// The event that tells capabilities that a publication of the feeds is served.
+pub const FEEDS_PUBLISHED: &str = "feeds.published";
 /// The event before a person is erased, at which capabilities hand over what others share with the person.
 pub const OWNER_LEAVING: &str = "identity.owner_leaving";
 /// The event after it, at which capabilities end what the person has with others.
@@ -38,9 +40,10 @@ pub const WEBHOOK_DISABLED: &str = "webhook.disabled";
 pub const FINDER_TOOLS: [&str; 3] = ["find_capabilities", "describe_capability", "call_capability"];
 
 /// The event types that only the host may publish.
-pub const HOST_EVENTS: [&str; 9] = [
+pub const HOST_EVENTS: [&str; 10] = [
     SMS_UNDELIVERABLE,
     CATALOG_CHANGED,
+    FEEDS_PUBLISHED,
     OWNER_LEAVING,
     OWNER_LEFT,
     STREAM_GAP,

@@ -5,6 +5,7 @@ use crate::{
 };
 use people_kit::UNTRUSTED;
 use portolan_sdk::{feeds::Feed, prelude::*};
+use record_search::TARGETS;
 
 const MOST_QUESTIONS: u32 = 200;
 const TARGET: &str = "{{target_id}}";

@@ -1,13 +1,12 @@
 //! The records of a page as they are answered.
 
-use crate::{
-    inputs::Mode,
-    organisations::{self, Organisations},
-    records::*,
-    types::*,
-};
+use crate::{organisations, types::*};
 use people_kit::UNTRUSTED;
 use portolan_sdk::{contract::platform, prelude::*};
+use record_search::{
+    Content, Entry, EventMap, EventRecord, Mode, Organisations, Person, Properties, RecordType,
+    Role, Signal,
+};
 use std::collections::BTreeMap;
 
 /// What the records of a page have in common, read once for all of them.

@@ -1,7 +1,8 @@
 //! Counts what a search finds.
 
-use crate::{filters::NEIGHBOURHOOD, plan::Plan, records::*, types::*};
+use crate::{records::*, types::*};
 use portolan_sdk::{documents::Counted, feeds::Feed};
+use record_search::{NEIGHBOURHOOD, Plan, RecordType};
 
 const TARGETS: [&str; 4] =
     ["properties.kind", "properties.ask[].type", "properties.stage", "properties.industries[]"];

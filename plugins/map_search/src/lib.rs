@@ -4,22 +4,20 @@
 mod ask;
 mod cards;
 mod facets;
-mod filters;
 mod handoffs;
 mod inputs;
 mod merge;
 mod organisations;
-mod plan;
 mod records;
 mod search;
 mod target;
 #[cfg(test)]
 mod tests;
-mod travel;
 mod types;
 
 use inputs::*;
 use portolan_sdk::prelude::*;
+use record_search::{Filters, Kind};
 use types::*;
 
 const TARGET_ID: &str = "tgt_0000000000000000000000000A";

@@ -1,7 +1,7 @@
 //! One list of what several feeds have found, and the cursor that keeps the position in each feed.
 
-use crate::records::{Batch, Entry, Sort};
 use portolan_sdk::{pages, prelude::*};
+use record_search::{Batch, Entry, Sort};
 use std::{cmp::Reverse, collections::VecDeque};
 
 /// Where reading of a feed goes on.
@@ -187,7 +187,7 @@ pub(crate) fn open(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::records::{Content, Person};
+    use record_search::{Content, Person};
     use std::convert::Infallible;
 
     fn entry(id: &str, name: &str, relevance: f64) -> Entry {

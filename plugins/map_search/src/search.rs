@@ -4,11 +4,10 @@ use crate::{
     cards, facets,
     inputs::*,
     merge::{self, Order},
-    plan::Plan,
-    records::*,
     types::*,
 };
 use portolan_sdk::{documents::Circle, prelude::*};
+use record_search::{Batch, Filters, Mode, Place, Plan, RecordType, TARGETS};
 
 pub(crate) fn search(input: &Search) -> Result<Found> {
     let filters = &input.filters;

@@ -1,10 +1,11 @@
 //! Searches in a world. Its relevances are all 0, and it finds only records with all words.
 
-use crate::{MapSearch, inputs::*};
+use crate::MapSearch;
 use portolan_sdk::{
     prelude::*,
     test::{World, world},
 };
+use record_search::Mode;
 
 const TARGETS: Collection<Value> = Collection::new("targets")
     .index("id", &["id"])

@@ -1,34 +1,10 @@
 //! Outputs and refusals.
 
-use crate::{
-    inputs::Mode,
-    records::{Pay, Record, RecordType, Source},
-};
+use crate::records::Record;
 use portolan_sdk::{documents::Counted, prelude::*};
+use record_search::{Ask, Estimate, Pay, Place, RecordType, SearchError, Source};
 
 pub(crate) const CAPABILITY: &str = "map_search";
-
-/// Something that an organisation asks for.
-#[input(Clone)]
-pub(crate) struct Ask {
-    /// The type, such as `hiring`, `raising`, `cofounder` or `space`.
-    #[serde(rename = "type")]
-    pub(crate) kind: String,
-    pub(crate) text: String,
-    /// Since when (RFC 3339).
-    pub(crate) since: String,
-    /// How well it is supported. A `lead` is not a fact: say `lead`.
-    pub(crate) maturity: String,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Place {
-    pub(crate) lat: f64,
-    pub(crate) lng: f64,
-    /// The precision of the point, such as `street` or `neighbourhood`.
-    pub(crate) precision: String,
-    pub(crate) neighbourhood: Option<String>,
-}
 
 #[output]
 pub(crate) struct Found {
@@ -74,16 +50,6 @@ pub(crate) struct Item {
     /// The minutes from there with `travel`, estimated from the straight distance.
     pub(crate) estimated_minutes: Option<u32>,
     pub(crate) trust: &'static str,
-}
-
-/// How minutes were estimated.
-#[output]
-pub(crate) struct Estimate {
-    pub(crate) mode: Mode,
-    /// Always true: nobody has measured the way.
-    pub(crate) estimate: bool,
-    /// The method, in words.
-    pub(crate) method: String,
 }
 
 #[output]
@@ -275,16 +241,6 @@ pub(crate) struct TargetName {
 
 #[derive(Refusals)]
 pub(crate) enum MapError {
-    /// `q` has no word to search for: give at least one letter or digit, or leave it out.
-    #[refusal(
-        invalid,
-        next = Next::action(CAPABILITY, "search").ask("q", "What are you looking for?")
-    )]
-    QueryEmpty,
-    /// More than 4,000 organisations fit, too many to find the roles, people, signals and events that belong to them.
-    /// Add a filter, or search for organisations only.
-    #[refusal(unprocessable, next = organisations_only())]
-    TooManyOrganisations,
     /// The feed has no such target, or no longer has it.
     #[refusal(not_found, next = Next::action(CAPABILITY, "search"))]
     TargetNotFound,
@@ -292,32 +248,9 @@ pub(crate) enum MapError {
     #[refusal(not_found, next = Next::action(CAPABILITY, "questions"))]
     QuestionNotFound,
     #[refusal(transparent)]
+    Search(SearchError),
+    #[refusal(transparent)]
     Common(Refusal),
 }
 
 pub(crate) type Result<T, E = MapError> = std::result::Result<T, E>;
-
-fn organisations_only() -> Next {
-    Next::action(CAPABILITY, "search").field("types", json!(["organisation"]))
-}
-
-/// Makes the refusal of a field.
-pub(crate) fn fault(pointer: &str, rule: &str, expected: &str) -> MapError {
-    let next = Next::action(CAPABILITY, "search");
-    Refusal::validation(pointer, rule, expected).next(next).into()
-}
-
-/// Makes the refusal of a sort by relevance without words.
-pub(crate) fn missing_q() -> MapError {
-    let next = Next::action(CAPABILITY, "search").field("sort", "relevance");
-    let next = next.ask("q", "What are you looking for?");
-    let expected = "words to sort by, or another `sort`";
-    Refusal::validation("/q", "required", expected).next(next).into()
-}
-
-/// Makes the refusal of something that needs a point.
-pub(crate) fn missing_near(expected: &str) -> MapError {
-    let next = Next::action(CAPABILITY, "search");
-    let next = next.ask("near", "Near which place, as latitude and longitude?");
-    Refusal::validation("/near", "required", expected).next(next).into()
-}

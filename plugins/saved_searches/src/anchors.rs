@@ -3,11 +3,15 @@
 //! A search is stored under the keys of one of its conditions, the most selective one; a listing
 //! that fulfils the condition has one of them. Each key begins with a category: that of the search,
 //! or of the listing and each one above it.
+//!
+//! A search of the map is stored under one key for each type of records that it finds.
 
+use crate::{documents::Sought, refusals::Result};
 use listing_search::{Card, Prepared, levels};
 use portolan_query::geo::{Bounds, Circle, Rectangle};
 use portolan_sdk::{prelude::*, to_value};
 use portolan_text::{Term, Word};
+use record_search::{RecordType, searched_types};
 use std::collections::BTreeSet;
 
 /// The category of a search in all categories, and the side of a search on both sides.
@@ -24,6 +28,19 @@ const WORDS_SEARCHED: usize = 64;
 const MOST_TERMS: usize = 50;
 /// The length to which a fact is cut, in bytes, so that the index takes the key.
 const LONGEST_FACT: usize = 400;
+
+/// Returns the keys of a search: a listing or a record that fits it has one of them.
+pub(crate) fn of(sought: &Sought) -> Result<Vec<String>> {
+    Ok(match sought {
+        Sought::Listings(prepared) => of_search(prepared),
+        Sought::Records(filters) => searched_types(filters)?.into_iter().map(of_type).collect(),
+    })
+}
+
+/// Returns the key of all records of a type. No listing has it, because the part of a listing's key has a colon.
+pub(crate) fn of_type(kind: RecordType) -> String {
+    key("map", kind.feed())
+}
 
 /// Returns the keys of a search: a listing that fits it has one of them.
 pub(crate) fn of_search(prepared: &Prepared) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! Listings that are new or have changed, tried against the saved searches.
 
-use crate::{anchors, documents::*, notices, refusals::*, trial::Trial};
+use crate::{anchors, documents::*, notices, notices::Found, refusals::*, trial::Trial};
 use listing_search::{StoredCard, is_withheld};
 use people_kit::{organisations, people, relations};
 use portolan_sdk::prelude::*;
@@ -148,7 +148,7 @@ fn keep_hits(
             && (!hidden.contains(owner_id) || organisations::is_answered_by_others(owner_id, of)?)
             && trial.is_shown_to(&search.value, people.get(owner_id))?
         {
-            is_first_hit |= notices::keep(call, search, &trial.stored)?;
+            is_first_hit |= notices::keep(call, search, vec![Found::listing(&trial.stored)])?;
         }
     }
     Ok(is_first_hit)

@@ -1,11 +1,11 @@
-//! The stored documents: saved searches, the listings that they have found, and what is to be
-//! announced.
+//! The stored documents: saved searches, what they have found, and what is to be announced.
 
 use crate::{refusals::*, states::*, types::*};
 use listing_search::{Card, Prepared};
 use portolan_sdk::documents::Person;
 use portolan_sdk::documents::PersonalField::Personal;
 use portolan_sdk::{documents::OpenIds, prelude::*};
+use record_search::{Filters, RecordType};
 
 pub(crate) const SEARCHES: Collection<SavedSearch> = Collection::new("searches")
     .people(&[
@@ -14,6 +14,7 @@ pub(crate) const SEARCHES: Collection<SavedSearch> = Collection::new("searches")
             Personal("$id"),
             Personal("name"),
             Personal("prepared"),
+            Personal("map_query"),
         ]),
         Person::redact("prepared.conditions.owner_id", &[]),
         Person::remove("prepared.conditions.without.owner_ids[]"),
@@ -22,8 +23,8 @@ pub(crate) const SEARCHES: Collection<SavedSearch> = Collection::new("searches")
     .index("state", &["state"])
     .index("anchors", &["indexed.anchors[]"]);
 
-/// The listings that searches have found, keyed by both ids: those that were announced, and those that
-/// wait for it. As long as such a document exists, its listing is not found again.
+/// The listings and records that searches have found, keyed by both ids: those that were announced, and those
+/// that wait for it. As long as such a document exists, it is not found again.
 pub(crate) const HITS: Collection<StoredHit> = Collection::new("hits")
     .people(&[Person::delete("owner_id").fields(&[Personal("$id")]), Person::delete("lister_id")])
     .index("search", &["search_id", "number"])
@@ -46,7 +47,8 @@ pub(crate) const OWNER_SEARCHES: Collection<OpenIds> =
 pub(crate) struct SavedSearch {
     pub(crate) owner_id: String,
     pub(crate) name: String,
-    pub(crate) prepared: Prepared,
+    #[serde(flatten)]
+    pub(crate) sought: Sought,
     pub(crate) frequency: Frequency,
     pub(crate) state: State,
     pub(crate) changed_at: u64,
@@ -58,27 +60,68 @@ pub(crate) struct SavedSearch {
     pub(crate) indexed: Indexed,
 }
 
+/// What a search finds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) enum Sought {
+    /// Listings.
+    #[serde(rename = "prepared")]
+    Listings(Box<Prepared>),
+    /// Records of the map.
+    #[serde(rename = "map_query")]
+    Records(Box<Filters>),
+}
+
+impl Sought {
+    /// Returns the conditions of a search for listings.
+    pub(crate) fn listings(&self) -> Option<&Prepared> {
+        match self {
+            Self::Listings(prepared) => Some(prepared),
+            Self::Records(_) => None,
+        }
+    }
+
+    /// Returns the filters of a search of the map.
+    pub(crate) fn records(&self) -> Option<&Filters> {
+        match self {
+            Self::Listings(_) => None,
+            Self::Records(filters) => Some(filters),
+        }
+    }
+}
+
 /// Fields that only indexes read.
 #[document(Default)]
 pub(crate) struct Indexed {
-    /// The keys by which listings find the search; none while it is paused.
+    /// The keys by which listings or records find the search; none while it is paused.
     pub(crate) anchors: Vec<String>,
 }
 
-#[document]
+#[document(Default)]
 pub(crate) struct StoredHit {
     pub(crate) owner_id: String,
     pub(crate) search_id: String,
+    /// The listing, or the record of the map.
     pub(crate) listing_id: String,
+    /// What it is, if it is a record of the map.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) record: Option<HitRecord>,
     /// The person with whose erasure the listing is deleted; `None` for one of an organisation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) lister_id: Option<String>,
     /// Its number among all hits that the search has had.
     pub(crate) number: u64,
-    /// When the listing was published.
+    /// When the listing was published, or the record was found.
     pub(crate) published_at: u64,
     /// When it is forgotten.
     pub(crate) until: u64,
+}
+
+/// A record of the map that was found.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct HitRecord {
+    #[serde(rename = "type")]
+    pub(crate) kind: RecordType,
+    pub(crate) change: RecordChange,
 }
 
 #[document(Default)]

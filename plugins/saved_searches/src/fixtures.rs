@@ -24,7 +24,7 @@ pub(crate) fn search(name: &str, query: Value) -> SavedSearch {
         owner_id: SEEKER.into(),
         name: name.into(),
         indexed: Indexed { anchors: anchors::of_search(&prepared) },
-        prepared,
+        sought: Sought::Listings(Box::new(prepared)),
         frequency: Frequency::Instant,
         state: State::Active,
         changed_at: 0,

@@ -1,15 +1,16 @@
 //! Saved searches, from `create` to `delete`.
 
-use crate::{anchors, documents::*, notices, refusals::*, states::*, types::*};
+use crate::{anchors, documents::*, following, notices, refusals::*, states::*, types::*};
 use listing_search::{CARDS, Prepared, ensure_old_enough};
 use people_kit::people;
 use people_kit::text::{Faults, Lines, public};
 use portolan_sdk::{matching::Index, prelude::*};
+use record_search::Plan;
 
 pub(crate) fn create(call: &Call, input: Create) -> Result<Answer<SearchView>> {
     let owner_id = call.require_owner()?.to_owned();
     let name = checked_name(&input.name)?;
-    let prepared = prepare(&owner_id, input.query)?;
+    let sought = sought(call, &owner_id, (input.query, input.map_query))?;
     let id = call.new_id("sav");
     if OWNER_SEARCHES.enter(&owner_id, &id)? > MOST_SEARCHES {
         return Err(SavedSearchError::SavedSearchLimitReached);
@@ -17,8 +18,8 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Answer<SearchView>> {
     let value = SavedSearch {
         owner_id,
         name,
-        indexed: Indexed { anchors: anchors::of_search(&prepared) },
-        prepared,
+        indexed: Indexed { anchors: anchors::of(&sought)? },
+        sought,
         frequency: input.frequency,
         state: State::Active,
         changed_at: call.now(),
@@ -37,11 +38,14 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<SearchView> {
     if let Some(name) = input.name {
         value.name = checked_name(&name)?;
     }
-    if let Some(query) = input.query {
-        if query != value.prepared.conditions {
+    if input.query.is_some() || input.map_query.is_some() {
+        ensure_same_kind(&value.sought, &input.query, &input.map_query)?;
+        let sought = sought(call, &value.owner_id, (input.query, input.map_query))?;
+        let conditions = |sought: &Sought| Some(sought.listings()?.conditions.clone());
+        if conditions(&sought) != conditions(&value.sought) {
             value.active_since = call.now();
         }
-        value.prepared = prepare(&value.owner_id, query)?;
+        value.sought = sought;
     }
     if let Some(frequency) = input.frequency {
         value.frequency = frequency;
@@ -89,7 +93,8 @@ pub(crate) fn view(search: &Stored<SavedSearch>) -> Result<SearchView> {
     Ok(view!(value => SearchView {
         name, frequency, state;
         search_id: search.id.clone(),
-        query: value.prepared.conditions.clone(),
+        query: value.sought.listings().map(|prepared| prepared.conditions.clone()),
+        map_query: value.sought.records().cloned(),
         version: search.revision,
         allowed_actions: SEARCH.allowed(value.state),
         waiting: news.count,
@@ -110,16 +115,53 @@ fn load_for_change(
     Ok(search)
 }
 
-/// Saves a search with the keys by which listings find it.
+/// Saves a search with the keys by which it is found.
 fn save(call: &Call, mut search: Stored<SavedSearch>) -> Result<SearchView> {
     let value = &mut search.value;
     value.changed_at = call.now();
     value.indexed.anchors = match value.state {
-        State::Active => anchors::of_search(&value.prepared),
+        State::Active => anchors::of(&value.sought)?,
         State::Paused | State::Deleted => Vec::new(),
     };
     search.save()?;
     view(&search)
+}
+
+/// Returns what a search finds, by the one of the two that is given. A search of the map also lets the changes
+/// of the feeds be followed.
+fn sought(
+    call: &Call,
+    owner_id: &str,
+    given: (Option<Conditions>, Option<Filters>),
+) -> Result<Sought> {
+    match given {
+        (Some(conditions), None) => Ok(Sought::Listings(Box::new(prepare(owner_id, conditions)?))),
+        (None, Some(filters)) => {
+            Plan::new(&filters, None).map_err(|error| error.within("/map_query"))?;
+            following::begin(call)?;
+            Ok(Sought::Records(Box::new(filters)))
+        }
+        _ => {
+            let expected = "exactly one of query and map_query";
+            Err(Refusal::validation("/query", "required", expected).into())
+        }
+    }
+}
+
+/// Refuses conditions of the other kind: a search for listings stays one, and so does a search of the map.
+fn ensure_same_kind(
+    sought: &Sought,
+    query: &Option<Conditions>,
+    map_query: &Option<Filters>,
+) -> Result<()> {
+    let (is_other, pointer, expected) = match sought {
+        Sought::Listings(_) => (map_query.is_some(), "/map_query", "query, as for listings"),
+        Sought::Records(_) => (query.is_some(), "/query", "map_query, as for the map"),
+    };
+    match is_other {
+        true => Err(Refusal::validation(pointer, "replaceable", expected).into()),
+        false => Ok(()),
+    }
 }
 
 /// Returns the conditions with the taxonomy's comparisons. Refuses what `agent_listings` `search`

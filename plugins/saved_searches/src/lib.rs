@@ -1,4 +1,5 @@
-//! The capability `saved_searches`: searches for listings that are tried against each new one.
+//! The capability `saved_searches`: searches for listings that are tried against each new one, and searches of the
+//! map that are tried against each change of the feeds.
 //!
 //! A saved search is stored under the keys of its most selective condition. A listing that is new or
 //! has changed finds the searches that share one of its keys, and each of these is then evaluated as
@@ -8,10 +9,12 @@
 mod anchors;
 mod arrivals;
 mod documents;
+mod following;
 #[cfg(test)]
 mod fixtures;
 mod keeping;
 mod preview;
+mod records;
 mod refreshing;
 mod refusals;
 mod states;
@@ -23,10 +26,11 @@ mod types;
 
 use arrivals::{Arrival, ListingChange};
 use documents::{HITS, NEWS, OWNER_SEARCHES, SEARCHES, SavedSearch};
+use following::{FOLLOWING, FeedsPublished};
 use listing_search::CARDS_OF;
 use people_kit::{organisations::ACTING_MEMBERS, people, relations, taxonomy};
 use portolan_sdk::prelude::*;
-use preview::SEARCH_LISTINGS;
+use preview::{SEARCH_LISTINGS, SEARCH_MAP};
 use refreshing::{CatalogChange, Refresh};
 use refusals::SavedSearchError;
 use states::SEARCH;
@@ -34,9 +38,10 @@ use types::*;
 
 struct SavedSearches;
 
-/// Save a search for listings, and be notified of each new listing that fits.
+/// Save a search for listings or of the map, and be notified of each new listing or record that fits.
 ///
-/// A saved search has a name and the conditions of a search of `agent_listings`. Each listing that
+/// A saved search has a name and the conditions of a search of `agent_listings`, or the filters of a search of
+/// `map_search`. Each listing that
 /// is published or resumed later is tried against it at once, and again whenever it is changed:
 /// nobody has to poll. The person's agents get the event `saved_search.matched` (frequency
 /// `instant`) or, once a day or a week, `saved_search.digest`. A listing that was published before
@@ -48,22 +53,26 @@ struct SavedSearches;
 /// only if it ends and is published again. The person could find each listing that is announced: not
 /// their own, and not those of people whom they have blocked or who have blocked them. To be matched
 /// from both sides, use `matching_sessions` instead.
+///
+/// A search of the map is tried against each role, organisation, person, signal or event that is added to the feeds
+/// or changed there, soon after it is published. A record is announced once for each search, and says whether it
+/// is new or has changed; what was removed is not announced. This is also how webhooks follow the feeds.
 #[capability(
     id = "saved_searches",
     title = "Saved searches",
     tags = ["listings", "search", "alerts", "events"],
     invokes = [
-        CARDS_OF, SEARCH_LISTINGS, ACTING_MEMBERS, people::PEOPLE, relations::ALLOWED, relations::HIDDEN,
+        CARDS_OF, SEARCH_LISTINGS, SEARCH_MAP, ACTING_MEMBERS, people::PEOPLE, relations::ALLOWED, relations::HIDDEN,
         taxonomy::NARROW,
     ],
-    collections = [SEARCHES, HITS, NEWS, OWNER_SEARCHES],
+    collections = [SEARCHES, HITS, NEWS, OWNER_SEARCHES, FOLLOWING],
     state_machines = [SEARCH]
 )]
 impl SavedSearches {
     /// Save a search.
     ///
-    /// Its conditions are those of `agent_listings` `search`, and a listing must have all words of
-    /// `q`. A person can have 50 saved searches.
+    /// Its conditions are those of `agent_listings` `search` (`query`) or of `map_search` `search`
+    /// (`map_query`), and what it finds must have all words of `q`. A person can have 50 saved searches.
     #[action(
         access = write,
         example = json!({
@@ -77,6 +86,10 @@ impl SavedSearches {
         example = json!({
             "name": "Jobs with Rust", "query": { "q": "rust", "category": "work.job" },
             "frequency": "daily",
+        }),
+        example = json!({
+            "name": "Engineers at robotics startups",
+            "map_query": { "q": "engineer", "role": { "seniority": "senior" }, "industry": "robotics" },
         })
     )]
     fn create(call: &Call, input: Create) -> Result<Answer<SearchView>, SavedSearchError> {
@@ -86,7 +99,7 @@ impl SavedSearches {
     /// Change the name, the conditions or the frequency of a saved search.
     ///
     /// Fields that are left out stay as they are. New conditions replace all earlier ones, and apply
-    /// to listings that are published or resumed later, and to those that wait to be announced.
+    /// to what is published, resumed or changed later, and to what waits to be announced.
     #[action(access = write, idempotent, example = json!({
             "search_id": SEARCH_ID, "query": { "q": "quiet", "category": "home.let" },
         }))]
@@ -108,7 +121,7 @@ impl SavedSearches {
         keeping::list(call, input)
     }
 
-    /// Preview the newest listings that fit now.
+    /// Preview the newest listings or records that fit now.
     ///
     /// It takes a saved search, or conditions before they are saved. Nothing is stored.
     #[action(
@@ -129,8 +142,8 @@ impl SavedSearches {
 
     /// Resume a paused search.
     ///
-    /// Listings that were published in between are not announced, also if they are changed later;
-    /// `preview` lists those that fit.
+    /// Listings that were published in between are not announced, also if they are changed later, and
+    /// neither are changes of the map in between; `preview` lists what fits.
     #[action(access = write, example = json!({ "search_id": SEARCH_ID }))]
     fn resume(call: &Call, input: Step) -> Result<SearchView, SavedSearchError> {
         keeping::resume(call, &input)
@@ -161,13 +174,28 @@ impl SavedSearches {
         arrivals::find_searches(call, input)
     }
 
+    /// Find what the changes of the feeds have for the saved searches of the map.
+    #[action(access = internal, idempotent, on = "feeds.published", emits = [MATCHED, DIGEST])]
+    fn on_feeds_published(
+        call: &Call,
+        event: Happened<FeedsPublished>,
+    ) -> Result<(), SavedSearchError> {
+        following::published(call, event.data)
+    }
+
+    /// Continue to try the changes of the feeds.
+    #[action(access = internal, idempotent, emits = [MATCHED, DIGEST])]
+    fn follow(call: &Call) -> Result<(), SavedSearchError> {
+        following::follow(call)
+    }
+
     /// Notify a person of what a search has found.
     #[action(access = internal, idempotent, emits = [MATCHED, DIGEST])]
     fn notify(call: &Call, input: SearchId) -> Result<(), SavedSearchError> {
         notices::notify(call, &input.search_id)
     }
 
-    /// Forget listings that were found and have ended long ago.
+    /// Forget listings that were found and have ended long ago, and records that were found long ago.
     #[action(access = internal, idempotent)]
     fn sweep(call: &Call) -> Result<(), SavedSearchError> {
         notices::sweep(call)

@@ -1,6 +1,6 @@
 //! Notifies people of what their searches have found, and forgets it in time.
 
-use crate::{documents::*, refusals::*, trial::Trial, types::*};
+use crate::{documents::*, records, refusals::*, trial::Trial, types::*};
 use listing_search::{StoredCard, is_withheld};
 use people_kit::{organisations, people, relations};
 use portolan_sdk::prelude::*;
@@ -12,44 +12,59 @@ const FORGOTTEN_AT_ONCE: u32 = 300;
 /// and of the person who is notified, at most 100.
 const TRIED_TOGETHER: usize = 99;
 
-/// Stores a listing that a search has found, and notifies the person at once or sets a timer for it.
-/// Returns whether the search had no hits.
-pub(crate) fn keep(
-    call: &Call,
-    search: &Stored<SavedSearch>,
-    listing: &StoredCard,
-) -> Result<bool> {
+/// A listing or a record that a search has found.
+pub(crate) struct Found {
+    pub(crate) hit: StoredHit,
+    /// The record as an event names it; `None` for a listing.
+    pub(crate) record: Option<RecordFact>,
+}
+
+impl Found {
+    pub(crate) fn listing(listing: &StoredCard) -> Self {
+        let mut hit = StoredHit {
+            listing_id: listing.listing_id.clone(),
+            lister_id: listing.card.org_id.is_none().then(|| listing.card.owner_id.clone()),
+            ..StoredHit::default()
+        };
+        hit.extend(&listing.card);
+        Self { hit, record: None }
+    }
+}
+
+/// Stores what a search has found, and notifies the person at once or sets a timer for it. Returns whether the
+/// search had no hits.
+pub(crate) fn keep(call: &Call, search: &Stored<SavedSearch>, found: Vec<Found>) -> Result<bool> {
     let mut stored = NEWS.get_or_default(&search.id)?;
     let news = &mut stored.value;
-    if listing.card.published_at <= news.dropped_through {
+    let found: Vec<Found> =
+        (found.into_iter()).filter(|found| found.hit.published_at > news.dropped_through).collect();
+    if found.is_empty() {
         return Ok(false);
     }
     news.owner_id.clone_from(&search.value.owner_id);
-    if news.kept >= MOST_HITS {
-        drop_first(&search.id, news)?;
-    }
     let is_first_hit = news.kept == 0;
-    news.last += 1;
-    news.kept += 1;
-    let mut hit = StoredHit {
-        owner_id: search.value.owner_id.clone(),
-        search_id: search.id.clone(),
-        listing_id: listing.listing_id.clone(),
-        lister_id: listing.card.org_id.is_none().then(|| listing.card.owner_id.clone()),
-        number: news.last,
-        published_at: 0,
-        until: 0,
-    };
-    hit.extend(&listing.card);
-    HITS.add(hit_id(&search.id, &listing.listing_id), hit, call.now())?;
+    for Found { hit, .. } in &found {
+        if news.kept >= MOST_HITS {
+            drop_first(&search.id, news)?;
+        }
+        news.last += 1;
+        news.kept += 1;
+        let hit = StoredHit {
+            owner_id: search.value.owner_id.clone(),
+            search_id: search.id.clone(),
+            number: news.last,
+            ..hit.clone()
+        };
+        HITS.add(hit_id(&search.id, &hit.listing_id), hit, call.now())?;
+    }
     if news.count == 0 {
         news.due_at = search.value.due(news, call.now());
     }
     if news.count == 0 && news.due_at <= call.now() {
-        publish(call, search, news, vec![listing.listing_id.clone()])?;
+        publish(call, search, news, found)?;
     } else {
         // What waits already is tried again before it is announced.
-        news.count += 1;
+        news.count += found.len() as u64;
         set_timer(&search.id, news)?;
     }
     NEWS.save(&mut stored)?;
@@ -91,8 +106,8 @@ pub(crate) fn forget(search_id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Notifies a person of what a search has found since the last event. Listings that no longer fit, or
-/// that the person can no longer see, are left out and forgotten: the search can find them again.
+/// Notifies a person of what a search has found since the last event. What no longer fits, or the person can no
+/// longer see, is left out and forgotten: the search can find it again.
 pub(crate) fn notify(call: &Call, search_id: &str) -> Result<()> {
     let Some(search) = SEARCHES.get(search_id)? else { return Ok(()) };
     let Some(mut stored) = NEWS.get(search_id)?.filter(|news| news.value.count > 0) else {
@@ -102,25 +117,38 @@ pub(crate) fn notify(call: &Call, search_id: &str) -> Result<()> {
     let number = field("number").gt(news.settled);
     let waiting = Query::new().filter(field("search_id").eq(search_id).and(number)).last("number");
     let hits: Vec<_> = HITS.find(waiting.limit(MOST_HITS))?.into_documents().collect();
-    let mut listing_ids = Vec::new();
-    for hits in hits.chunks(TRIED_TOGETHER) {
-        let shown = shown(&search, hits.iter().map(|hit| hit.value.listing_id.as_str()))?;
-        for hit in hits {
-            let listing_id = &hit.value.listing_id;
-            if shown.contains(listing_id) {
-                listing_ids.push(listing_id.clone());
-            } else {
-                HITS.delete(&hit.id, Expect::Any)?;
-                news.kept = news.kept.saturating_sub(1);
-            }
+    let mut shown = match &search.value.sought {
+        Sought::Listings(_) => shown_listings(&search, &hits)?,
+        Sought::Records(filters) => records::shown(&search, filters, &hits)?,
+    };
+    let mut found = Vec::new();
+    for hit in hits {
+        if let Some(record) = shown.remove(&hit.value.listing_id) {
+            found.push(Found { hit: hit.value, record });
+        } else {
+            HITS.delete(&hit.id, Expect::Any)?;
+            news.kept = news.kept.saturating_sub(1);
         }
     }
-    if listing_ids.is_empty() {
+    if found.is_empty() {
         news.settle();
     } else {
-        publish(call, &search, news, listing_ids)?;
+        publish(call, &search, news, found)?;
     }
     Ok(NEWS.save(&mut stored)?)
+}
+
+/// Returns the ids of the hits' listings that a search still finds. Listings have no records.
+fn shown_listings(
+    search: &Stored<SavedSearch>,
+    hits: &[Stored<StoredHit>],
+) -> Result<BTreeMap<String, Option<RecordFact>>> {
+    let mut all = BTreeMap::new();
+    for hits in hits.chunks(TRIED_TOGETHER) {
+        let shown = shown(search, hits.iter().map(|hit| hit.value.listing_id.as_str()))?;
+        all.extend(shown.into_iter().map(|listing_id| (listing_id, None)));
+    }
+    Ok(all)
 }
 
 /// Returns those of the listings that a search still finds.
@@ -154,36 +182,43 @@ fn shown<'a>(
     Ok(shown)
 }
 
-/// Publishes the event about listings that a search has found, the newest first. The caller saves
-/// the news.
+/// Publishes the event about what a search has found, the newest first. The caller saves the news.
 fn publish(
     call: &Call,
     search: &Stored<SavedSearch>,
     news: &mut News,
-    mut listing_ids: Vec<String>,
+    found: Vec<Found>,
 ) -> Result<()> {
-    let next = match listing_ids.as_slice() {
-        [listing_id] => {
-            Next::action("agent_listings", "get").field("listing_id", listing_id.as_str())
+    let is_of_listings = search.value.sought.listings().is_some();
+    let next = match found.as_slice() {
+        [Found { hit, .. }] if is_of_listings => {
+            Next::action("agent_listings", "get").field("listing_id", hit.listing_id.as_str())
         }
         _ => Next::action(CAPABILITY, "preview").field("search_id", search.id.as_str()),
     };
-    let count = listing_ids.len() as u64;
-    listing_ids.truncate(MOST_NAMED);
-    let facts =
-        Facts { search_id: search.id.clone(), name: search.value.name.clone(), count, listing_ids };
+    let count = found.len() as u64;
+    let named = found.into_iter().take(MOST_NAMED);
+    let (listing_ids, records) = match is_of_listings {
+        true => (named.map(|found| found.hit.listing_id).collect(), None),
+        false => (Vec::new(), Some(named.filter_map(|found| found.record).collect())),
+    };
+    let (search_id, name) = (search.id.clone(), search.value.name.clone());
+    let facts = Facts { search_id, name, count, listing_ids, records };
     let event = match search.value.frequency {
         Frequency::Instant => MATCHED,
         Frequency::Daily | Frequency::Weekly => DIGEST,
     };
-    let summary = "A saved search has found new listings.";
+    let summary = match is_of_listings {
+        true => "A saved search has found new listings.",
+        false => "A saved search has found new or changed records of the map.",
+    };
     let data = Data::by_system(search.resource(), summary, facts).next(next);
     news.settle();
     news.notified_at = call.now();
     Ok(search.notify_owner(event, &data)?)
 }
 
-/// Drops the hit of the listing that was published first. The caller saves the news. An erasure deletes hits
+/// Drops the hit of the listing that was published first, or of the record that was found first. The caller saves the news. An erasure deletes hits
 /// without a change of their number, so there can be fewer, which only drops others earlier.
 fn drop_first(search_id: &str, news: &mut News) -> Result<()> {
     if let Some(first) = HITS.find(hits_of(search_id).limit(1))?.into_documents().next() {

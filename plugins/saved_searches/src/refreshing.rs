@@ -57,8 +57,8 @@ pub(crate) fn refresh(call: &Call, input: Refresh) -> Result<()> {
     let (searches, next) = page.into_parts();
     for mut search in searches {
         let value = &mut search.value;
-        let prepared = match Prepared::new(value.prepared.conditions.clone()).map_err(Refusal::from)
-        {
+        let Sought::Listings(stored) = &mut value.sought else { continue };
+        let prepared = match Prepared::new(stored.conditions.clone()).map_err(Refusal::from) {
             Ok(prepared) => prepared,
             Err(refusal) if is_failure(&refusal) => return Err(refusal.into()),
             Err(refusal) => {
@@ -66,11 +66,11 @@ pub(crate) fn refresh(call: &Call, input: Refresh) -> Result<()> {
                 continue;
             }
         };
-        if to_value(&prepared) != to_value(&value.prepared) {
+        if to_value(&prepared) != to_value(stored) {
             if value.state == State::Active {
                 value.indexed.anchors = anchors::of_search(&prepared);
             }
-            value.prepared = prepared;
+            **stored = prepared;
             search.save()?;
         }
     }
@@ -82,10 +82,4 @@ pub(crate) fn refresh(call: &Call, input: Refresh) -> Result<()> {
 
 fn schedule(input: &Refresh, at: u64) -> Result<()> {
     Ok(timers::set(&format!("refresh/{}", input.catalog_version), at, "refresh", input)?)
-}
-
-/// Whether a refusal is not about the conditions, so that a later call may succeed.
-fn is_failure(refusal: &Refusal) -> bool {
-    let row = ErrorCode::from_name(&refusal.code).map(ErrorCode::row);
-    row.is_some_and(|row| row.retryable && row.kind.http_status() >= 500)
 }

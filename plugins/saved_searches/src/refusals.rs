@@ -22,9 +22,17 @@ pub(crate) enum SavedSearchError {
     #[refusal(transparent)]
     Search(SearchError),
     #[refusal(transparent)]
+    Map(record_search::SearchError),
+    #[refusal(transparent)]
     Text(TextError),
     #[refusal(transparent)]
     Common(Refusal),
+}
+
+/// Whether a refusal is not about the conditions, so that a later call may succeed.
+pub(crate) fn is_failure(refusal: &Refusal) -> bool {
+    let row = ErrorCode::from_name(&refusal.code).map(ErrorCode::row);
+    row.is_some_and(|row| row.retryable && row.kind.http_status() >= 500)
 }
 
 pub(crate) fn read(search_id: &str) -> Next {

@@ -31,7 +31,7 @@ impl Trial {
     /// Whether the listing fulfils the conditions of a search. Who searches is not considered. A
     /// search that the index refuses, because the index has changed since it was saved, fits nothing.
     pub(crate) fn fits(&self, search: &Stored<SavedSearch>) -> Result<bool> {
-        let prepared = &search.value.prepared;
+        let Some(prepared) = search.value.sought.listings() else { return Ok(false) };
         let query = prepared.query(prepared.filter(Some(u8::MAX)));
         match self.index.fits(query, &self.indexed) {
             Err(HostError::Invalid(reason)) => {
@@ -50,12 +50,13 @@ impl Trial {
         person: Option<&Person>,
     ) -> Result<bool> {
         let StoredCard { listing_id, card, .. } = &self.stored;
+        let Some(prepared) = search.sought.listings() else { return Ok(false) };
         if search.owner_id == card.owner_id || person.is_some_and(|person| !person.active) {
             return Ok(false);
         }
         let age = person.and_then(|person| person.age_at_least);
-        let age = age.filter(|_| search.prepared.depends_on_age());
-        let min_age = card.min_age.max(search.prepared.min_age());
+        let age = age.filter(|_| prepared.depends_on_age());
+        let min_age = card.min_age.max(prepared.min_age());
         if ensure_old_enough(min_age, age, true).is_err() {
             return Ok(false);
         }

@@ -17,3 +17,6 @@ export function feed(name) {
 
 /** Returns an identifier of the current publication of the feeds. */
 export const publication = () => request(() => host.publication());
+
+/** Returns the changes of the feeds after a cursor; without one, the cursor of the current publication. */
+export const changes = (since, limit = 100) => request(() => host.changes(since ?? undefined, limit));

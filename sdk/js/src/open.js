@@ -4,7 +4,7 @@ export { answer } from "./answer.js";
 export { capability } from "./capability.js";
 export { collection } from "./documents.js";
 export { event } from "./events.js";
-export { feed, publication } from "./feeds.js";
+export { changes, feed, publication } from "./feeds.js";
 export { HostError } from "./host_error.js";
 export { invocation } from "./invoke.js";
 export { pageOf, paging, toItems } from "./paging.js";

@@ -34,3 +34,11 @@ class Feed:
 def publication():
     """Returns an identifier of the current publication."""
     return ask(contract.feeds.publication)
+
+
+def changes(since=None, limit=100):
+    """Returns the changes of the feeds after a cursor, at most 1000, with the cursor `next` after them.
+
+    Without a cursor, there are none, and `next` is the cursor of the current publication.
+    """
+    return ask(contract.feeds.changes, since, limit)

@@ -25,6 +25,8 @@ use crate::{
     documents::{Counted, Page, Query, Stored, collection},
 };
 use serde::de::DeserializeOwned;
+
+pub use crate::contract::portolan::capability::feeds::{Change, ChangePage, Operation};
 use std::{fmt, marker::PhantomData};
 
 /// A feed whose records can be parsed as `T`. A record that cannot be parsed traps the call.
@@ -36,6 +38,14 @@ pub struct Feed<T> {
 /// Returns an identifier of the current publication.
 pub fn publication() -> Result<String, HostError> {
     host::publication()
+}
+
+/// Returns the changes after a cursor in their order, at most `limit` of them, which is 1 to 1000. A page can have
+/// fewer, even none, although `has_more` is true. Without a cursor, it has no changes, and the cursor of the current
+/// publication. Fails with [`HostError::BadCursor`] if the cursor is not known, its changes are not kept any more, or
+/// this node has not loaded their publication yet.
+pub fn changes(since: Option<&str>, limit: u32) -> Result<ChangePage, HostError> {
+    host::changes(since, limit)
 }
 
 impl<T> Feed<T> {

@@ -169,6 +169,7 @@ interface!(feeds, Feeds {
     fn count_by(
         feed: &str, query: &wit::documents::Query, paths: &[String]
     ) -> Answer<Vec<Vec<wit::documents::Counted>>>;
+    fn changes(since: Option<&str>, limit: u32) -> Answer<wit::feeds::ChangePage>;
 });
 
 interface!(platform, Platform {

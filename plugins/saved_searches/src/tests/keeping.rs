@@ -131,7 +131,8 @@ fn searches_are_prepared_again_when_the_taxonomy_has_changed() {
     }
     let searches = world.documents(SEARCHES);
     let has = |search: &Stored<SavedSearch>, q: &str, anchors: &[&str]| {
-        let SavedSearch { prepared, indexed, .. } = &search.value;
+        let SavedSearch { sought, indexed, .. } = &search.value;
+        let prepared = sought.listings().unwrap();
         prepared.narrowed.q.as_deref() == Some(q) && indexed.anchors == anchors
     };
     assert!(has(&searches[1], "quiet", &["*|w:quiet"]), "its conditions are refused now");

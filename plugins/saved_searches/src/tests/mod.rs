@@ -1,6 +1,7 @@
 //! Saved searches in a world without other capabilities.
 
 mod arrivals;
+mod following;
 mod keeping;
 mod notices;
 
@@ -57,6 +58,7 @@ fn hit() -> StoredHit {
         owner_id: SEEKER.into(),
         search_id: SEARCH.into(),
         listing_id: "lst_1".into(),
+        record: None,
         lister_id: None,
         number: 0,
         published_at: 0,

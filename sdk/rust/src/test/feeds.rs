@@ -7,6 +7,7 @@ use crate::{
         documents::{Counted, Document, Expectation, Page, Query},
         platform::Service,
     },
+    feeds::ChangePage,
     imports,
 };
 
@@ -60,6 +61,19 @@ impl imports::Feeds for State {
     ) -> Result<Vec<Vec<Counted>>, HostError> {
         self.ensure_published()?;
         imports::Documents::count_by(self, &collection(feed), query, paths)
+    }
+
+    /// A cursor of a world is the number of changes before it.
+    fn changes(&mut self, since: Option<&str>, limit: u32) -> Result<ChangePage, HostError> {
+        self.ensure_published()?;
+        let begin = match since {
+            Some(cursor) => cursor.parse().map_err(|_| HostError::BadCursor)?,
+            None => self.changes.len(),
+        };
+        let after = self.changes.get(begin..).ok_or(HostError::BadCursor)?;
+        let changes: Vec<_> = after.iter().take(limit as usize).cloned().collect();
+        let next = begin + changes.len();
+        Ok(ChangePage { changes, next: next.to_string(), has_more: next < self.changes.len() })
     }
 }
 

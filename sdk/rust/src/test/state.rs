@@ -11,6 +11,7 @@ use crate::{
         description::{Access, Action},
         events,
     },
+    feeds::Change,
     imports,
 };
 use portolan_query::Shape;
@@ -47,6 +48,8 @@ pub(super) struct State {
     pub(super) answers: Answers,
     pub(super) asked: Vec<Asked>,
     pub(super) logged: Vec<Logged>,
+    /// The changes of the feeds.
+    pub(super) changes: Vec<Change>,
 }
 
 /// What is discarded when an action refuses, unless the refusal keeps the writes.
@@ -85,6 +88,7 @@ impl State {
             answers: BTreeMap::new(),
             asked: Vec::new(),
             logged: Vec::new(),
+            changes: Vec::new(),
         }
     }
 

@@ -11,6 +11,7 @@ use crate::{
         documents::{Document, Expectation},
     },
     documents::{Collection, Stored, collection},
+    feeds::{Change, Operation},
     imports::{self, Documents as _},
     invoke::{self, Invocation},
     time,
@@ -144,6 +145,13 @@ impl World {
                 panic!("the record {id} of {} cannot be published: {error:?}", feed.name());
             }
         })
+    }
+
+    /// Adds a change to the log of the feeds.
+    #[must_use]
+    pub fn change(self, feed: &str, id: &str, operation: Operation) -> Self {
+        let change = Change { feed: feed.to_owned(), id: id.to_owned(), operation };
+        self.with(|state| state.changes.push(change))
     }
 
     /// Answers the next nested call of this action with an output. The last answer of an action is given

@@ -1,7 +1,7 @@
 //! Travel times, estimated from straight distances.
 
-use crate::{inputs::*, types::*};
-use portolan_sdk::documents::Circle;
+use crate::{inputs::*, refusals::*};
+use portolan_sdk::{documents::Circle, prelude::*};
 
 /// What the estimate assumes of a mode.
 struct Pace {
@@ -21,6 +21,16 @@ const PACES: [Pace; 4] = [
     Pace { mode: Mode::Car, kmh: 24.0, detour: 1.4, start_minutes: 5.0 },
 ];
 
+/// How minutes were estimated.
+#[output]
+pub struct Estimate {
+    pub mode: Mode,
+    /// Always true: nobody has measured the way.
+    pub estimate: bool,
+    /// The method, in words.
+    pub method: String,
+}
+
 impl Mode {
     fn pace(self) -> &'static Pace {
         let [walk, others @ ..] = &PACES;
@@ -28,7 +38,7 @@ impl Mode {
     }
 
     /// Returns the estimated minutes for a straight distance, rounded up.
-    pub(crate) fn minutes(self, distance_m: f64) -> u32 {
+    pub fn minutes(self, distance_m: f64) -> u32 {
         let Pace { kmh, detour, start_minutes, .. } = self.pace();
         (start_minutes + distance_m / 1000.0 * detour / kmh * 60.0).ceil() as u32
     }
@@ -41,7 +51,7 @@ impl Mode {
     }
 
     /// Returns how the minutes of an answer were estimated.
-    pub(crate) fn estimate(self) -> Estimate {
+    pub fn estimate(self) -> Estimate {
         let Pace { kmh, detour, start_minutes, .. } = self.pace();
         let method = format!(
             "the straight distance × {detour} at {kmh} km/h, and {start_minutes} min to start; no timetable, \

@@ -1,9 +1,9 @@
 //! The conditions of a search on each type of records.
 
-use crate::{inputs::*, organisations::Organisations, records::*, types::*};
+use crate::{inputs::*, organisations::Organisations, records::*, refusals::*};
 use portolan_sdk::prelude::*;
 
-pub(crate) const NEIGHBOURHOOD: &str = "properties.geo.neighbourhood";
+pub const NEIGHBOURHOOD: &str = "properties.geo.neighbourhood";
 const ASK: &str = "properties.ask[].type";
 const MATURITY: &str = "properties.ask[].maturity";
 /// The maturities of an ask of the type `hiring` that is not verified. Asks of other types do not

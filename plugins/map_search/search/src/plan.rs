@@ -1,26 +1,30 @@
 //! What a search reads, and in which order.
 
-use crate::{filters, inputs::*, organisations::Organisations, records::*, travel, types::*};
+use crate::{filters, inputs::*, organisations::Organisations, records::*, refusals::*, travel};
 use portolan_sdk::{
     documents::{NoWords, ensure_words},
     prelude::*,
 };
 
+/// The maximum number of values of one comparison.
+const VALUES: usize = 200;
+
 /// A search that can be made.
-pub(crate) struct Plan<'f> {
+#[derive(Debug)]
+pub struct Plan<'f> {
     filters: &'f Filters,
     /// In the order of [`RecordType::ALL`].
-    pub(crate) types: Vec<RecordType>,
-    pub(crate) sort: Sort,
+    pub types: Vec<RecordType>,
+    pub sort: Sort,
     /// The organisations to which the records must belong; `None` if no filter is about organisations or only
     /// organisations are searched.
-    pub(crate) organisations: Option<Organisations>,
+    pub organisations: Option<Organisations>,
 }
 
 impl<'f> Plan<'f> {
     /// Checks a search, and loads the organisations to which its records must belong.
-    pub(crate) fn new(filters: &'f Filters, sort: Option<Sort>) -> Result<Self> {
-        ensure_words(filters.q.as_deref()).map_err(|NoWords| MapError::QueryEmpty)?;
+    pub fn new(filters: &'f Filters, sort: Option<Sort>) -> Result<Self> {
+        ensure_words(filters.q.as_deref()).map_err(|NoWords| SearchError::QueryEmpty)?;
         ensure_sortable(filters, sort)?;
         let types = types(filters, sort)?;
         let sort = sort.unwrap_or_else(|| default_sort(filters, &types));
@@ -30,9 +34,31 @@ impl<'f> Plan<'f> {
     }
 
     /// Returns the query of a type's feed.
-    pub(crate) fn query(&self, kind: RecordType) -> Result<Query> {
+    pub fn query(&self, kind: RecordType) -> Result<Query> {
+        self.query_of(kind, None)
+    }
+
+    /// Returns the records of a type with these ids that the search finds; they have all words.
+    pub fn among(&self, kind: RecordType, ids: &[&str]) -> Result<Vec<Entry>> {
+        let mut entries = Vec::new();
+        for ids in ids.chunks(VALUES) {
+            let query = self.query_of(kind, Some(field("id").one_of(ids)))?;
+            // By relevance, records with some of the words would be found, too.
+            let mut query = query.last(kind.paths().date).limit(VALUES as u32);
+            loop {
+                let batch = kind.find(query.clone())?;
+                entries.extend(batch.entries);
+                let Some(next) = batch.next else { break };
+                query = query.cursor(next);
+            }
+        }
+        Ok(entries)
+    }
+
+    fn query_of(&self, kind: RecordType, among: Option<Filter>) -> Result<Query> {
         let filters = self.filters;
         let condition = filters::condition(kind, filters, self.organisations.as_ref())?;
+        let condition = condition.and(among);
         let query = Query::new().filter(condition).text(filters.q.clone().map(Into::into));
         match kind {
             RecordType::Organisation => {
@@ -52,6 +78,12 @@ fn ensure_sortable(filters: &Filters, sort: Option<Sort>) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Returns the types that a search finds, in the order of [`RecordType::ALL`]. Refuses filters of other types than
+/// those that are chosen.
+pub fn searched_types(filters: &Filters) -> Result<Vec<RecordType>> {
+    types(filters, None)
 }
 
 /// Returns the types to search, in the order of [`RecordType::ALL`].
