@@ -1,7 +1,7 @@
 //! Relations: written by capabilities, checked by one model, and visible only to the
 //! people they concern.
 
-use crate::harness::{Agent, Host, Options, PATIENCE, visibility::UNKNOWN_OWNER};
+use crate::harness::{Agent, Host, Options, PATIENCE, time::SECOND, visibility::UNKNOWN_OWNER};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -330,6 +330,27 @@ async fn an_agent_acts_for_the_person_who_claimed_it_last() {
     // The agent's own answers change at once, before the event of the unclaim is delivered.
     assert!(!is_allowed(&other, "scheduler", &calendar).await);
     becomes(false).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_grant_to_an_agent_ends_with_its_claim() {
+    let host = host_with(&["social_permissions", "svc_phone_binding", "svc_whoami", "clerk"]).await;
+    let (one, other) = (host.test_agent().await, host.test_agent().await);
+    let owner_id = one.claim("+14155550100").await;
+    other.claim("+14155550101").await;
+    let other_id = other.result("svc.whoami", json!({})).await["agent_id"].clone();
+    let grant = json!({
+        "action": "grant", "object": "calendar:me", "relation": "scheduler",
+        "subject": format!("agent:{}", other_id.as_str().unwrap()),
+    });
+    one.result(PERMISSIONS, grant).await;
+    let calendar = format!("calendar:{}", owner_id.as_str().unwrap());
+    assert!(is_allowed(&other, "scheduler", &calendar).await);
+    other.result("svc.phone-binding", json!({ "action": "unbind", "confirm": true })).await;
+    host.advance(31 * SECOND).await;
+    other.claim("+14155550102").await;
+    host.wait_until_settled().await;
+    assert!(!is_allowed(&other, "scheduler", &calendar).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]

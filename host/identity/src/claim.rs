@@ -44,7 +44,10 @@ impl People for Identity {
     fn unclaim<'a>(&'a self, unit: &'a mut Unit, agent_id: Arc<str>) -> StateFuture<'a, ()> {
         Box::pin(async move {
             self.unbind(unit, &agent_id, |agent, _| agent.claimed_at = None).await?;
-            unit.add_command(OutboxCommand::DropWebhooksOf { agent_id: agent_id.to_string() });
+            let (agent_id, before) = (agent_id.to_string(), unit.now());
+            unit.add_command(OutboxCommand::DropWebhooksOf { agent_id: agent_id.clone() });
+            // Another person may claim the agent.
+            unit.add_command(OutboxCommand::EmptyInboxOf { agent_id, before });
             Ok(())
         })
     }

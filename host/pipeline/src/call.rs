@@ -12,7 +12,7 @@ use portolan_catalog::{Action, Capability, Input};
 use portolan_sandbox::CallContext;
 use portolan_store::IdempotencyKey;
 use portolan_vocabulary::{AgentCaller, Caller, ErrorCode, Failure};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -182,7 +182,9 @@ impl Host {
             action: action.descriptor.name.clone(),
             key: key.clone(),
         };
-        self.running.begin(key, &input.fields).map(Some)
+        // Another person may have claimed the agent since: the first call was not theirs.
+        let call = json!([caller.owner_id, input.fields]);
+        self.running.begin(key, &call).map(Some)
     }
 }
 

@@ -51,7 +51,7 @@ struct RefusalRecord {
 
 impl RunningKeys {
     /// Registers a call; `idempotency_in_progress` if another call with this key is running. `body` is the
-    /// call's body without the key.
+    /// call's body without the key, with its person.
     pub(super) fn begin(&self, key: IdempotencyKey, body: &Value) -> Result<KeyedCall, Failure> {
         let body_hash = Digest::of_value(body);
         let is_first = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());

@@ -105,6 +105,8 @@ pub enum OutboxCommand {
     DropWebhook { id: String, version: u64 },
     /// Deletes all webhooks of an agent with their deliveries.
     DropWebhooksOf { agent_id: String },
+    /// Removes the events before this time from the inbox of an agent.
+    EmptyInboxOf { agent_id: String, before: Timestamp },
     /// Makes a delivery to a webhook pending and due again, and resets its attempts to 0.
     Redeliver { delivery_id: String, at: Timestamp },
     /// Adds to a counter.

@@ -41,6 +41,18 @@ pub(crate) fn delegate(agent: &Agent) -> Result<()> {
     }
 }
 
+/// Ends the grants to an agent that has no person any more, because another person may claim it.
+pub(crate) fn end_grants_to(agent_id: &str) -> Result<()> {
+    let subject = format!("agent:{agent_id}");
+    for hit in TUPLES.all(Query::new().filter(field("subject").eq(subject))) {
+        let stored = hit?.document;
+        if stored.value.granted {
+            remove(&stored.id)?;
+        }
+    }
+    Ok(())
+}
+
 pub(crate) fn grant(call: &Call, input: Grant) -> Result<TupleView> {
     let stored = granted(call, &input.object, &input.relation, &input.subject)?;
     let expires_at = input.expires_at.map(|text| parse_expiry(&text, call.now())).transpose()?;

@@ -189,9 +189,10 @@ impl SocialPermissions {
         grants::delegate(&event.data)
     }
 
-    /// Record that an agent no longer has a person.
+    /// Record that an agent no longer has a person, and end the grants to it.
     #[action(access = internal, on = "identity.unclaimed", on = "identity.revoked")]
     fn on_gone(_call: &Call, event: Happened<Agent>) -> Result<(), PermissionsError> {
+        grants::end_grants_to(&event.data.agent_id)?;
         grants::delegate(&Agent { owner_id: None, ..event.data })
     }
 }

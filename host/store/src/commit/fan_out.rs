@@ -161,6 +161,9 @@ pub(crate) async fn run_commands(
                 transaction.run(&statements.drop_deliveries_of, row).await?;
                 (&statements.drop_webhooks_of, json!([agent_id]))
             }
+            OutboxCommand::EmptyInboxOf { agent_id, before } => {
+                (&statements.empty_inbox_of, json!([agent_id, signed(before.as_millis())]))
+            }
             OutboxCommand::Redeliver { delivery_id, at } => {
                 announcement.sending = true;
                 (&statements.redeliver, json!([delivery_id, signed(at.as_millis())]))

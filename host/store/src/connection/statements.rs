@@ -70,6 +70,7 @@ pub(crate) struct Statements {
     pub(crate) drop_challenges: SqlStr,
     pub(crate) drop_webhooks_of: SqlStr,
     pub(crate) drop_deliveries_of: SqlStr,
+    pub(crate) empty_inbox_of: SqlStr,
     pub(crate) erasures: SqlStr,
     pub(crate) add_counts: SqlStr,
     pub(crate) counts: SqlStr,
@@ -359,6 +360,12 @@ impl Statements {
                 "DELETE FROM webhook_deliveries WHERE webhook_id IN
                  (SELECT t.id FROM {rows} JOIN webhooks t ON t.agent_id = {})",
                 backend.parameter(0, TEXT)
+            )),
+            empty_inbox_of: sql(format!(
+                "DELETE FROM inbox WHERE agent_id IN (SELECT {} FROM {rows})
+                 AND EXISTS (SELECT 1 FROM {rows} JOIN events e ON e.seq = inbox.event_seq WHERE e.occurred_at < {})",
+                backend.parameter(0, TEXT),
+                backend.parameter(1, NUMBER)
             )),
         }
     }
