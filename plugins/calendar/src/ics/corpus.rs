@@ -24,7 +24,8 @@ fn busy(text: &str, range: Span) -> Result<(BTreeSet<String>, Vec<SkippedEntry>)
     let (calendar, components) = components::read(lines::read(text)?)?;
     let zones = import::zones(&calendar, &components, Some(Zone::utc()), range.start);
     let found =
-        Reader { zones, now: range.start, own: &BTreeSet::new(), a_day: 0 }.read(&components)?;
+        Reader { zones, now: range.start, is_cancellation: false, own: &BTreeSet::new(), a_day: 0 }
+            .read(&components)?;
     let mut busy = BTreeSet::new();
     let at = |millis: i64| Timestamp::from_millisecond(millis).unwrap();
     for entry in found.entries.values() {

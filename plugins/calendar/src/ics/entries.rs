@@ -103,18 +103,21 @@ impl Entries {
         has_room
     }
 
-    /// Keeps an entry, unless it is past and nothing can follow it.
-    pub(crate) fn keep(&mut self, key: Key, entry: Entry, is_followed: bool) {
+    /// Keeps an entry, unless it is past and nothing can follow it. Returns whether it takes the place of another
+    /// one of the same sequence.
+    pub(crate) fn keep(&mut self, key: Key, entry: Entry, is_followed: bool) -> bool {
         if !is_followed && entry.series.bounds().end <= self.now {
             self.skipped.past += 1;
-            return;
+            return false;
         }
         // If an occurrence appears twice, the one with the higher sequence is kept, or else the
         // later one.
-        let older = self.entries.get(&key).is_some_and(|older| older.sequence > entry.sequence);
-        if !older {
+        let before = self.entries.get(&key).map(|before| before.sequence);
+        let is_same = before == Some(entry.sequence);
+        if before.is_none_or(|before| before <= entry.sequence) {
             self.entries.insert(key, entry);
         }
+        is_same
     }
 
     /// Excludes the changed occurrences from their events, in whichever order the file has them,

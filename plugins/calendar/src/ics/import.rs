@@ -33,7 +33,9 @@ pub(crate) fn import(call: &Call, input: ImportIcs) -> Result<Imported> {
         stored.value.source == Source::Imported
             && (input.replace_all || uid.is_some_and(|uid| named.contains(uid)))
     });
-    let reader = Reader { zones, now, own: &own, a_day: blocks::a_day(&kept) };
+    let is_cancellation =
+        calendar.iter().any(|line| line.name == "METHOD" && line.has_value("CANCEL"));
+    let reader = Reader { zones, now, is_cancellation, own: &own, a_day: blocks::a_day(&kept) };
     let found = reader.read(&components)?;
     if found.entries.len() > MOST_BLOCKS as usize {
         let blocks = u32::try_from(kept.len() + found.entries.len()).unwrap_or(u32::MAX);

@@ -25,12 +25,17 @@ const SECOND: SignedDuration = SignedDuration::from_secs(1);
 pub(crate) struct Reader<'a> {
     pub(crate) zones: FileZones,
     pub(crate) now: i64,
+    /// Whether the file is a cancellation (`METHOD:CANCEL`, RFC 5546).
+    pub(crate) is_cancellation: bool,
     /// The UIDs of events that were exported from this calendar and are still in it.
     pub(crate) own: &'a BTreeSet<String>,
     /// The most occurrences on one day by the rules in the calendar that the file does not replace.
     pub(crate) a_day: u32,
 }
 
+/// What the import says about an event whose UID another event of the file has.
+const SAME_UID: &str =
+    "Another event of the file has the same UID and SEQUENCE, so only the last one was imported.";
 /// What the import says about a zone that is not known.
 const UNKNOWN_ZONE: &str = "The zone is not known. The calendar's own was used, or else UTC.";
 /// What the import says about times without a zone if neither the file nor the person has one.
@@ -89,7 +94,7 @@ impl Reader<'_> {
                 .any(|(name, word)| event.property(name).is_some_and(|line| line.has_value(word)))
         };
         let is_free = is(&FREE);
-        if is(&[("STATUS", "CANCELLED")]) {
+        if self.is_cancellation || is(&[("STATUS", "CANCELLED")]) {
             found.skipped.cancelled += 1;
         } else if is_free {
             found.skipped.transparent += 1;
@@ -113,7 +118,9 @@ impl Reader<'_> {
             // event, if the file contains the event.
             let changed = changes.as_ref().map(|time| time.local.to_string());
             report(event, found);
-            found.keep((uid.clone(), changed), entry, and_later.is_some());
+            if found.keep((uid.clone(), changed), entry, and_later.is_some()) {
+                found.report(event.line, "UID", SAME_UID);
+            }
         }
         found.know(uid, changes, and_later);
         Ok(())
@@ -235,7 +242,9 @@ impl Reader<'_> {
             }
         }
         found.uids.insert(uid);
-        kept.into_iter().for_each(|(key, entry)| found.keep(key, entry, false));
+        for (key, entry) in kept {
+            found.keep(key, entry, false);
+        }
         Ok(())
     }
 }

@@ -198,6 +198,17 @@ fn times_without_a_zone_are_those_of_the_availability_and_otherwise_reported() {
 }
 
 #[test]
+fn two_events_with_one_uid_are_reported_and_a_cancellation_removes_its_event() {
+    let days =
+        [18, 19].map(|day| event(&format!("UID:a\nDTSTART:202612{day}T090000Z\nDURATION:PT1H")));
+    let (mut world, answer) = imported(&[&days[0], &days[1]]);
+    assert_eq!((counts(&answer)[0], &answer["unsupported"][0]["part"]), (1, &json!("UID")));
+    assert_eq!(listed(&mut world, "2026-12-01", "2027-01-01"), ["2026-12-19T09:00 60"]);
+    let cancelled = world.call("import_ics", &file(&["METHOD:CANCEL", &days[1]])).unwrap();
+    assert_eq!((counts(&cancelled), &cancelled["skipped"]["cancelled"]), ([0, 0, 0, 1], &json!(1)));
+}
+
+#[test]
 fn a_second_rule_adds_occurrences() {
     let lines = "UID:a\nDTSTART:20261102T090000Z\nDURATION:PT1H\nRRULE:FREQ=WEEKLY;COUNT=2\n\
         RRULE:FREQ=DAILY\\;COUNT=2";
