@@ -3,6 +3,7 @@
 use crate::harness::time::{DAY, SECOND};
 use crate::harness::{
     Agent, Host, Options, PATIENCE, Process, Reply,
+    inbox::Reader,
     person::{code, messages},
     server::{Server, response},
 };
@@ -363,8 +364,38 @@ async fn an_agent_is_unclaimed() {
     let agent = claimed(&host, ADA, 1).await;
     let refused = agent.call(BINDING, json!({ "action": "unbind" })).await;
     refused.assert_refused(409, "confirm_required");
-    agent.result(BINDING, refused.body["next"]["input"].clone()).await;
+    // The person is asked first: the next step does not confirm.
+    let next = &refused.body["next"];
+    assert_eq!(next["missing"], json!(["confirm"]), "{next}");
+    let mut confirmed = next["input"].clone();
+    confirmed["confirm"] = json!(true);
+    agent.result(BINDING, confirmed).await;
     agent.call("ledger", open("ada")).await.assert_refused(403, "phone_binding_required");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_next_person_of_an_agent_gets_nothing_of_the_former_one() {
+    let host = host().await;
+    let reader = Reader { agent: host.test_agent().await, id: String::new() };
+    let agent = &reader.agent;
+    let former = agent.claim("+14155550100").await.as_str().unwrap().to_owned();
+    let mut keyed = open("ada");
+    keyed["idempotency_key"] = json!("the first call");
+    agent.result("ledger", keyed.clone()).await;
+    let events = async || reader.page("wait=0&cursor=0").await["events"].to_string();
+    let started = Instant::now();
+    while !events().await.contains(&former) {
+        assert!(started.elapsed() < PATIENCE, "{}", events().await);
+        tokio::time::sleep(Duration::from_millis(30)).await;
+    }
+    agent.result(BINDING, json!({ "action": "unbind", "confirm": true })).await;
+    host.advance(31 * SECOND).await;
+    assert_ne!(agent.claim("+14155550101").await, former);
+    // Only that it has lost its person, and has another one.
+    let left = events().await;
+    assert_eq!((left.matches(&former).count(), left.matches("identity.claimed").count()), (1, 1));
+    assert!(left.contains("identity.unclaimed"), "{left}");
+    agent.call("ledger", keyed).await.assert_refused(422, "idempotency_key_reused");
 }
 
 #[tokio::test(flavor = "multi_thread")]

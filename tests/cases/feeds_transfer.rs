@@ -106,11 +106,12 @@ async fn a_client_that_reads_nothing_is_disconnected() {
     const CLIENTS: u64 = 8;
     let options = Host::serving("[limits]\nanswer_stall_time_ms = 300\n");
     let host = publish_and_wait(Process::start(options), &edition("CC0-1.0")).await;
-    let files = || {
-        let open = format!("/proc/{}/fd", host.process_id());
-        std::fs::read_dir(open).unwrap().count() as u64
+    let sockets = || {
+        let open = std::fs::read_dir(format!("/proc/{}/fd", host.process_id())).unwrap();
+        let links = open.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
+        links.filter(|link| link.to_string_lossy().starts_with("socket:")).count() as u64
     };
-    let before = files();
+    let before = sockets();
     let mut clients = Vec::new();
     for _ in 0..CLIENTS {
         let mut client = connect_with_small_buffer(&host).await;
@@ -120,8 +121,8 @@ async fn a_client_that_reads_nothing_is_disconnected() {
         }
         clients.push(client);
     }
-    wait_until("all clients are connected", async || files() >= before + CLIENTS).await;
-    wait_until("all clients are disconnected", async || files() <= before).await;
+    wait_until("all clients are connected", async || sockets() >= before + CLIENTS).await;
+    wait_until("all clients are disconnected", async || sockets() <= before).await;
     for client in &mut clients {
         let mut rest = Vec::new();
         let ended = tokio::time::timeout(PATIENCE, client.read_to_end(&mut rest)).await;

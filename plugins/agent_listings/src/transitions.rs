@@ -275,9 +275,7 @@ pub(crate) fn end_of_validity(listing: &Listing, now: u64) -> u64 {
 pub(crate) fn ensure_ready(call: &Call, listing: &Listing) -> Result<()> {
     let person = people::person(&listing.owner_id)?;
     if person.as_ref().is_some_and(|person| !person.active) {
-        let message = "The person's profile is hidden. Call `reactivate` first.";
-        let next = Next::action("owners", "reactivate");
-        return Err(Refusal::common(ErrorCode::NotPermitted, message).next(next).into());
+        return Err(people::hidden_profile().into());
     }
     age::ensure_publishable(call, listing, person)
 }

@@ -26,6 +26,7 @@ pub(crate) const APPLICATIONS: Collection<Application> = Collection::new("applic
     .index("listing", &["about.listing_id", "state"])
     .index("target", &["about.target_id", "state"])
     .index("contact", &["contact_id", "state"])
+    .index("org", &["about.org_id", "state"])
     .index("profile", &["profile_listing_id", "state"])
     .index("kind", &["kind"]);
 
@@ -167,6 +168,12 @@ pub(crate) struct Application {
     /// Why a timer or a listing ended it, as [`Facts::reason`](crate::types::Facts) has it.
     #[serde(default)]
     pub(crate) end_reason: Option<String>,
+    /// Whether the recipients were notified that the applicant has deactivated their account.
+    #[serde(default)]
+    pub(crate) applicant_away: bool,
+    /// Whether the applicant was notified that nobody of the recipients is there.
+    #[serde(default)]
+    pub(crate) recipient_away: bool,
 }
 
 /// A question, and the applicant's answer.

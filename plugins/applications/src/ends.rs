@@ -4,7 +4,7 @@
 use crate::conversation::{end_thread, set_check_at};
 use crate::notices::{self, Notice};
 use crate::recipients::Recipients;
-use crate::{documents::*, refusals::*, states::*, subject, transitions, types::*};
+use crate::{documents::*, presence, refusals::*, states::*, subject, transitions, types::*};
 use people_kit::listings::Card;
 use people_kit::{listings, people, relations, threads};
 use portolan_sdk::prelude::*;
@@ -151,6 +151,30 @@ pub(crate) fn left(call: &Call, event: &Happened<OwnerLeft>) -> Result<()> {
     end_with(call, &event.data.owner_id, &step, event)
 }
 
+/// The reason of an application to an organisation that was archived.
+const ARCHIVED: &str = "org_archived";
+
+/// Ends the applications to an organisation that was archived, one in each call, because nobody acts for it any
+/// more.
+pub(crate) fn org_archived(call: &Call, event: &Happened<OrgArchived>) -> Result<()> {
+    let org_id = event.data.org_id.as_str();
+    let theirs = field("about.org_id").eq(org_id).and(field("state").one_of(ACTIVE));
+    let page = APPLICATIONS.find(Query::new().filter(theirs).limit(LEFT_AT_ONCE))?;
+    let (applications, next) = page.into_parts();
+    for mut application in applications {
+        end_thread(&application, ARCHIVED)?;
+        let facts = Facts { reason: Some(ARCHIVED), ..Facts::default() };
+        let step = ("on_org_archived", State::Cancelled);
+        end(call, &mut application, step, notices::CANCELLATION, facts)?;
+    }
+    match next {
+        Some(_) => {
+            Ok(timers::set(&format!("archived/{org_id}"), call.now(), "on_org_archived", event)?)
+        }
+        None => Ok(()),
+    }
+}
+
 /// How a person goes: the action, and the states in which what they have sent ends.
 struct Departure {
     action: &'static str,
@@ -166,8 +190,8 @@ fn end_with<T: Serialize>(
     departure: &Departure,
     event: &Happened<T>,
 ) -> Result<()> {
-    let Departure { action, sent } = *departure;
-    let sent = field("owner_id").eq(owner_id).and(field("state").one_of(sent));
+    let Departure { action, sent: ended } = *departure;
+    let sent = field("owner_id").eq(owner_id).and(field("state").one_of(ACTIVE));
     let received = any_of(["to_owner_id", "contact_id"].map(|path| field(path).eq(owner_id)));
     let received = received.and(field("state").one_of(TALKING));
     let mut told = 0;
@@ -176,14 +200,25 @@ fn end_with<T: Serialize>(
         let mut application = hit?.document;
         let value = &application.value;
         let others = Recipients::of(value)?.reachable.iter().filter(|id| *id != owner_id).count();
-        let ends = value.owner_id == owner_id || others == 0 && UNANSWERED.contains(&value.state);
+        let is_applicant = value.owner_id == owner_id;
+        let ends = match is_applicant {
+            true => ended.contains(&value.state),
+            false => others == 0 && UNANSWERED.contains(&value.state),
+        };
         if !ends {
             set_check_at(&application, call.now() + CHECKED_AFTER)?;
-            continue;
+            let is_away = presence::is_away(value, is_applicant);
+            if is_away || !is_applicant && others > 0 {
+                continue;
+            }
         }
         told += 3 + others;
         if told > MOST_TOLD {
             return Ok(timers::set(&format!("gone/{owner_id}"), call.now(), action, event)?);
+        }
+        if !ends {
+            presence::update(call, &mut application, is_applicant, false)?;
+            continue;
         }
         end_thread(&application, "cancelled")?;
         cancel(call, &mut application, action)?;

@@ -12,6 +12,7 @@ mod decide;
 mod documents;
 mod ends;
 mod notices;
+mod presence;
 mod questions;
 mod read;
 mod recipients;
@@ -285,13 +286,31 @@ impl Applications {
         checks::member_left(call, &event.data.owner_id)
     }
 
-    /// End the applications of a person who is deactivated.
-    #[action(access = internal, idempotent, on = "owner.deactivated", emits = [CANCELLED, PERSON_GONE])]
+    /// End the applications of a person who is deactivated, and notify those with whom the person talks.
+    #[action(
+        access = internal, idempotent, on = "owner.deactivated",
+        emits = [CANCELLED, PERSON_GONE, COUNTERPART_CHANGED]
+    )]
     fn on_owner_deactivated(
         call: &Call,
         event: Happened<Deactivated>,
     ) -> Result<(), ApplicationError> {
         ends::deactivated(call, &event)
+    }
+
+    /// Notify those who talk with a person that the person can be reached again.
+    #[action(access = internal, idempotent, on = "owner.reactivated", emits = [COUNTERPART_CHANGED])]
+    fn on_owner_reactivated(
+        call: &Call,
+        event: Happened<Deactivated>,
+    ) -> Result<(), ApplicationError> {
+        presence::returned(call, &event)
+    }
+
+    /// End the applications to an organisation that was archived.
+    #[action(access = internal, idempotent, on = "org.archived", emits = [CANCELLED])]
+    fn on_org_archived(call: &Call, event: Happened<OrgArchived>) -> Result<(), ApplicationError> {
+        ends::org_archived(call, &event)
     }
 
     /// End the applications of a person who is about to be erased.

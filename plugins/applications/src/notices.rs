@@ -33,6 +33,10 @@ pub(crate) const PROFILE_END: Notice = Notice::new(
     "The applicant's listing is no longer active, so an application is shown without it.",
 )
 .anonymous();
+pub(crate) const ABSENCE: Notice =
+    Notice::new(COUNTERPART_CHANGED, "The other side cannot be reached at present.").anonymous();
+pub(crate) const RETURN: Notice =
+    Notice::new(COUNTERPART_CHANGED, "The other side can be reached again.").anonymous();
 pub(crate) const TAKEN_BACK: Notice = Notice::new(DECIDED, "The offer was taken back.");
 /// The end for a reason that is not disclosed, such as a block.
 pub(crate) const CANCELLATION: Notice =

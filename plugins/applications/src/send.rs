@@ -90,6 +90,8 @@ fn send(call: &Call, me: &str, subject: Subject, sent: Sent) -> Result<views::Vi
         cost: 0,
         contact: Consents::default(),
         end_reason: None,
+        applicant_away: false,
+        recipient_away: false,
     };
     let recipients = Recipients::of(&value)?;
     if recipients.include(me) {

@@ -65,6 +65,7 @@ pub(crate) const APPLICATION: Machine<State> = Machine::new(
         Transition::internal("on_listing_left", UNDECIDED, &[Expired]),
         Transition::internal("on_blocked", OPEN, &[Cancelled]),
         Transition::internal("on_owner_deactivated", OPEN, &[Cancelled]),
+        Transition::internal("on_org_archived", ACTIVE, &[Cancelled]),
         Transition::internal("on_owner_left", ACTIVE, &[Cancelled]),
         Transition::internal("check", UNANSWERED, &[Cancelled]),
     ],

@@ -57,6 +57,8 @@ pub(crate) const PERSON_GONE: ApplicationEvent = Event::new("application.person_
 pub(crate) const EXPIRED: ApplicationEvent = Event::new("application.expired");
 /// The listing that was sent with an application is no longer shown.
 pub(crate) const PROFILE_ENDED: ApplicationEvent = Event::new("application.profile_ended");
+pub(crate) const COUNTERPART_CHANGED: ApplicationEvent =
+    Event::new("application.counterpart_changed");
 pub(crate) const CANCELLED: ApplicationEvent = Event::new("application.cancelled");
 
 /// The facts of the events; each event has some of them.
@@ -73,10 +75,12 @@ pub(crate) struct Facts {
     pub(crate) reason_code: Option<ReasonCode>,
     pub(crate) answer: Option<OfferAnswer>,
     /// Why a timer or a listing ended it: `unclaimed`, `undecided`, `listing_filled`,
-    /// `listing_withdrawn`, `listing_expired` or, if the listing was paused or for any other reason,
-    /// `listing_inactive`.
+    /// `listing_withdrawn`, `listing_expired`, `org_archived` or, if the listing was paused or for any other
+    /// reason, `listing_inactive`.
     pub(crate) reason: Option<&'static str>,
     pub(crate) thread_id: Option<String>,
+    /// Whether the other side can be reached now.
+    pub(crate) counterpart_reachable: Option<bool>,
     /// When it expires (RFC 3339).
     pub(crate) expires_at: Option<String>,
     /// The public part of the listing that was sent with it.
@@ -324,6 +328,12 @@ pub(crate) struct ListingLeft {
 /// The part of `owner.deactivated` that is read: nothing, because its subject is the person.
 #[input(Clone)]
 pub(crate) struct Deactivated {}
+
+/// The part of `org.archived` that is read.
+#[input(Clone)]
+pub(crate) struct OrgArchived {
+    pub(crate) org_id: String,
+}
 
 /// The data of `identity.owner_left`.
 #[input]

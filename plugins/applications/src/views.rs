@@ -1,6 +1,6 @@
 //! Outputs: an application as one of its sides sees it.
 
-use crate::{documents::*, refusals::*, states::*, types::*};
+use crate::{documents::*, presence, refusals::*, states::*, types::*};
 use people_kit::listings::{self, Card, Profile as Listing};
 use people_kit::people::{self, Person};
 use people_kit::{UNTRUSTED, relations};
@@ -77,12 +77,14 @@ pub(crate) struct View {
     /// Whether that conversation is closed although the two sides still talk: a recipient opens a new one
     /// with `reopen_conversation`.
     conversation_closed: bool,
+    /// Whether the other side can be reached; null unless the two sides talk.
+    counterpart_reachable: Option<bool>,
     /// Once both sides allow it, contact data may be written in the conversation.
     contact: ContactView,
     /// The price; only for the applicant.
     cost_credits: Option<u32>,
     /// Why it ended without an action of one of the two sides: `unclaimed`, `undecided`,
-    /// `listing_filled`, `listing_withdrawn`, `listing_expired`, or `listing_inactive` if the listing was
+    /// `listing_filled`, `listing_withdrawn`, `listing_expired`, `org_archived`, or `listing_inactive` if the listing was
     /// paused or for any other reason.
     end_reason: Option<String>,
     /// When it expires without a decision (RFC 3339); null if it has ended.
@@ -161,6 +163,7 @@ impl ViewContext {
         let Consents { applicant, recipient } = value.contact;
         let (mine, theirs) = if is_mine { (applicant, recipient) } else { (recipient, applicant) };
         let is_waiting = value.state == State::Waiting;
+        let is_away = presence::is_away(value, !is_mine);
         view!(value => View {
             kind, state, about, title, profile, message, thread_id, end_reason;
             application_id: application.id.clone(),
@@ -172,6 +175,7 @@ impl ViewContext {
             recipient_unclaimed: is_waiting,
             apply_url: value.apply_url.clone().filter(|_| is_waiting),
             decisions: value.decisions.iter().map(decision).collect(),
+            counterpart_reachable: TALKING.contains(&value.state).then_some(!is_away),
             contact: ContactView { mine, theirs },
             conversation_closed: value.is_without_conversation(),
             cost_credits: Some(value.cost).filter(|_| is_mine),

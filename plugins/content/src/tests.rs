@@ -12,12 +12,12 @@ const PUBLISHED: &[(&str, u32, &str)] = &[
     ("searching", 6, "f4481413317a5308"),
     ("publishing-a-listing", 6, "7a6b438a143425fa"),
     ("matching", 4, "6ee768a9f1f3a820"),
-    ("proposing-and-replying", 5, "f5f7e7fbf42352e6"),
+    ("proposing-and-replying", 6, "f1f103405c62e28d"),
     ("meetings-and-calendar", 5, "92c667f5c9ef84ae"),
     ("credits", 4, "dce1dc0980683d2b"),
     ("events-and-webhooks", 6, "164898d3342dbc64"),
     ("privacy", 7, "6f11dcd407685ebf"),
-    ("safety-and-fairness", 8, "dbbf4abf2c375b26"),
+    ("safety-and-fairness", 8, "674cc985a9119eb9"),
 ];
 
 #[test]

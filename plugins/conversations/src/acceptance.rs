@@ -117,9 +117,7 @@ pub(crate) fn step_to_write(
     if !reach.is_withdrawn {
         return Ok(to);
     }
-    let refusal = "The person's profile is hidden. Call `reactivate` first.";
-    let refusal = Refusal::common(ErrorCode::NotPermitted, refusal);
-    Err(refusal.next(Next::action("owners", "reactivate")).into())
+    Err(people::hidden_profile().into())
 }
 
 /// Whether this person and a member or an invited person are blocked. In a common thread they would

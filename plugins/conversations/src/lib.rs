@@ -241,7 +241,7 @@ impl Conversations {
 
     /// Close a conversation for everybody, for good.
     ///
-    /// It can still be read.
+    /// It can still be read. Only people for whom the conversation was opened can do this; others leave it.
     #[action(access = write, destructive, emits = [CLOSED], example = json!({ "thread_id": THREAD_ID }))]
     fn close(call: &Call, input: Step) -> Result<ThreadView, ConversationError> {
         shown(call, threads::close(call, &input)?)

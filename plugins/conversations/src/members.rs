@@ -155,6 +155,17 @@ pub(crate) fn leave(call: &Call, input: &Step) -> Result<Stored<Thread>> {
     end_membership(call, step(call, input, "leave")?, "leave")
 }
 
+/// Refuses a person who was invited later to close the conversation of others.
+pub(crate) fn ensure_founder(call: &Call, thread: &Stored<Thread>) -> Result<()> {
+    let is_founder = thread.value.member(call.require_owner()?).is_some_and(Member::is_founder);
+    if is_founder {
+        return Ok(());
+    }
+    let message =
+        "Only a person for whom the conversation was opened can close it. You can leave it.";
+    Err(refused(ErrorCode::NotPermitted, message, &thread.id))
+}
+
 pub(crate) fn remove(call: &Call, input: &MemberStep) -> Result<Stored<Thread>> {
     let (me, now, other) = (call.require_owner()?, call.now(), input.owner_id.as_str());
     let mut thread = step(call, &input.step(), "remove")?;

@@ -78,6 +78,7 @@ pub(crate) fn thread(input: &ThreadQuery) -> Result<api::Thread> {
 
 pub(crate) fn close(call: &Call, input: &Step) -> Result<Stored<Thread>> {
     let mut thread = members::step(call, input, "close")?;
+    members::ensure_founder(call, &thread)?;
     close_and_notify(call, &mut thread, "closed_by_participant")?;
     Ok(thread)
 }

@@ -291,6 +291,7 @@ impl ThreadContext<'_> {
             "edit" | "retract" => false,
             "consent" => can_consent,
             "remove" => can_remove,
+            "close" => own_member.is_some_and(Member::is_founder),
             "send" | "accept" => !self.is_withdrawn,
             "invite" => {
                 !self.is_withdrawn

@@ -106,7 +106,8 @@ pub(crate) fn erase(call: &Call, input: &Erase) -> Result<Answer<ErasureView>> {
     if !input.confirm {
         let message = "This erases everything about the person. Show them the consequences, and send confirm: true.";
         let conflict = Unconfirmed { kind: "confirmation", consequences: &CONSEQUENCES };
-        let next = Next::action(CAPABILITY, "erase").field("confirm", true);
+        let question = "Shall I erase your account and all your data?";
+        let next = Next::action(CAPABILITY, "erase").ask("confirm", question);
         let refusal = Refusal::common(ErrorCode::ConfirmRequired, message);
         return Err(refusal.conflict(&conflict).next(next).into());
     }

@@ -197,7 +197,8 @@ impl Owners {
         let owner_id = call.require_owner()?;
         if !input.confirm {
             let message = "This revokes the calling agent too. Send confirm: true to go on.";
-            let confirm = Next::action(CAPABILITY, "sign_out_everywhere").field("confirm", true);
+            let question = "Shall I sign you out everywhere, and stop all your agents?";
+            let confirm = Next::action(CAPABILITY, "sign_out_everywhere").ask("confirm", question);
             return Err(Refusal::common(ErrorCode::ConfirmRequired, message).next(confirm).into());
         }
         Ok(SignedOut { agents_revoked: agents::end_all(call, owner_id)? })

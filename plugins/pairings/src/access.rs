@@ -64,11 +64,6 @@ pub(crate) fn existing(pairing: &Pairing, role: Role) -> Result<Vec<Person>> {
     Ok(owner_ids.iter().filter_map(|owner_id| found.remove(owner_id)).collect())
 }
 
-/// Returns whether somebody on a side gets what is sent to it.
-pub(crate) fn is_reachable(pairing: &Pairing, role: Role) -> Result<bool> {
-    Ok(existing(pairing, role)?.iter().any(Person::is_reachable))
-}
-
 /// Returns whether a person may stand for the organisation of this side.
 pub(crate) fn can_stand_in(pairing: &Pairing, role: Role, owner_id: &str) -> Result<bool> {
     let (side, other) = (pairing.side(role), pairing.side(role.other()));

@@ -33,10 +33,14 @@ fn give(call: &Call, pairing: &mut Stored<Pairing>, role: Role, owner_id: &str) 
     if pairing.value.side(role).assigned_to.as_deref() == Some(owner_id) {
         return Ok(());
     }
+    let is_other = pairing.value.side(role).owner_id != owner_id;
     pairing.value.assign(role, owner_id);
     pairing.value.changed_at = call.now();
     transitions::save(call, pairing)?;
-    notices::announce(call, pairing, role)
+    match is_other {
+        true => notices::announce_successor(call, pairing, role),
+        false => notices::announce(call, pairing, role),
+    }
 }
 
 /// Ends the assignments of a member who no longer acts for the organisation. Until somebody takes
@@ -66,7 +70,7 @@ pub(crate) fn member_changed(call: &Call, event: &Happened<MemberChanged>) -> Re
             let heir = organisations::successor(org_id, owner_id, [other.as_str()])?;
             pairing.value.stand_in(*role, heir.as_ref().unwrap_or(first));
             transitions::save(call, &mut pairing)?;
-            notices::announce(call, &pairing, *role)?;
+            notices::announce_successor(call, &pairing, *role)?;
         }
     }
     Ok(())

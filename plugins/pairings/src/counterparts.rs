@@ -150,20 +150,20 @@ fn forget_listings(owner_id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Lets the first active member stand for an organisation if the person who did so is gone.
-fn pass_on(
+/// Lets the first active member stand for an organisation if the person who did so is gone or hidden.
+pub(crate) fn pass_on(
     call: &Call,
     pairing: &mut Stored<Pairing>,
     role: Role,
     people: &[Person],
 ) -> Result<()> {
     let side = pairing.value.side(role);
-    let is_there = people.iter().any(|person| person.owner_id == side.owner_id);
+    let is_there = people.iter().any(|person| person.owner_id == side.owner_id && person.active);
     let heir = people.iter().find(|person| person.active);
     let Some(heir) = heir.filter(|_| !is_there) else { return Ok(()) };
     pairing.value.stand_in(role, &heir.owner_id);
     transitions::save(call, pairing)?;
-    notices::announce(call, pairing, role)
+    notices::announce_successor(call, pairing, role)
 }
 
 /// Records that the conversation of a connection is closed.

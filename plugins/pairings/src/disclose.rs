@@ -12,7 +12,8 @@ use portolan_sdk::{prelude::*, secrets};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Discloses exactly these kinds from now on. Kinds that were exchanged stay disclosed, unless the contact
-/// data was that of a member for whom the caller stands in: the caller's takes its place.
+/// data was that of a member for whom the caller stands in: then the exchange begins anew, because the other
+/// side has disclosed theirs to that member.
 pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure>> {
     let (mut pairing, role) = transitions::load_with_role(call, &input.pairing_id)?;
     let state = pairing.value.state;
@@ -24,9 +25,9 @@ pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure
     transitions::ensure_allowed(call, &pairing, role, "disclose", input.expected_version)?;
     guards::ensure_not_blocked(&pairing.value, role)?;
     let value = &mut pairing.value;
-    if value.side(role).replaces_discloser(call.require_owner()?) {
-        value.side_mut(role).disclosed.clear();
-        value.exchanged.clear();
+    let begins_anew = value.side(role).replaces_discloser(call.require_owner()?);
+    if begins_anew {
+        value.take_back_disclosed();
     }
     let before = value.side(role).disclosed.clone();
     let fields: BTreeSet<Kind> = input.fields.iter().chain(&value.exchanged).copied().collect();
@@ -44,6 +45,9 @@ pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure
     transitions::record_agent(call, &mut pairing, role)?;
     if changed {
         transitions::touch(call, &mut pairing)?;
+    }
+    if begins_anew {
+        notices::BEGINNING_ANEW.notify(call, &pairing, &[role.other()], Facts::default())?;
     }
     if !news.is_empty() {
         exchange(call, &pairing, &news)?;

@@ -336,9 +336,24 @@ impl Pairing {
         if side.owner_id != owner_id {
             owner_id.clone_into(&mut side.owner_id);
             side.agent_id = None;
+            self.take_back_pending();
         }
-        side.assigned_to = None;
+        self.side_mut(role).assigned_to = None;
         self.people = both(&self.from.owner_id, &self.to.owner_id);
+    }
+
+    /// Takes back what the sides have disclosed and not exchanged: it was meant for the person who stood for the
+    /// other side, or is theirs.
+    fn take_back_pending(&mut self) {
+        for side in [&mut self.from, &mut self.to] {
+            side.disclosed.retain(|kind, _| self.exchanged.contains(kind));
+        }
+    }
+
+    /// Takes back everything that the sides have disclosed, so that the exchange begins anew.
+    pub(crate) fn take_back_disclosed(&mut self) {
+        self.exchanged.clear();
+        self.take_back_pending();
     }
 
     pub(crate) fn side(&self, role: Role) -> &Side {

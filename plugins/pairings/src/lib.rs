@@ -146,10 +146,11 @@ impl Pairings {
     /// their agents, and `links` are those of their profile; the others are given in `details`, and
     /// stored sealed. Ask the person first.
     ///
-    /// For an organisation, only the member who stands for it discloses. Whoever takes over discloses their
-    /// own contact data, which takes the place of the former member's.
+    /// For an organisation, only the member who stands for it discloses. When another one takes over, what was
+    /// not exchanged yet is taken back on both sides; when that one discloses, the exchange begins anew. All who
+    /// recruit for the organisation read the conversation, also what is written there later.
     #[action(
-        access = write, idempotent, emits = [CONTACT_EXCHANGED], example = json!({
+        access = write, idempotent, emits = [CONTACT_EXCHANGED, COUNTERPART_CHANGED], example = json!({
             "pairing_id": PAIRING_ID, "fields": ["phone", "email"],
             "details": { "email": "ada@mail.example" },
         })
@@ -170,7 +171,7 @@ impl Pairings {
     ///
     /// Every owner, admin and recruiter of the organisation sees its pairings and may act in them; this
     /// tells the others who does. It ends when the member is no longer one of these.
-    #[action(access = write, idempotent, emits = [ASSIGNED], example = json!({
+    #[action(access = write, idempotent, emits = [ASSIGNED, COUNTERPART_CHANGED], example = json!({
         "pairing_id": PAIRING_ID, "owner_id": "own_01JZX8Q4M2N6P7R8S9T0V1W2X3",
     }))]
     fn assign(call: &Call, input: Assign) -> Result<View, PairingError> {
@@ -178,7 +179,10 @@ impl Pairings {
     }
 
     /// Take over a pairing of an organisation: the person answers from now on.
-    #[action(access = write, idempotent, emits = [ASSIGNED], example = json!({ "pairing_id": PAIRING_ID }))]
+    #[action(
+        access = write, idempotent, emits = [ASSIGNED, COUNTERPART_CHANGED],
+        example = json!({ "pairing_id": PAIRING_ID })
+    )]
     fn take_over(call: &Call, input: Step) -> Result<View, PairingError> {
         assignments::take_over(call, &input)
     }
@@ -292,16 +296,18 @@ impl Pairings {
     #[action(
         access = internal, idempotent,
         on = "identity.claimed", on = "identity.unclaimed", on = "identity.revoked",
-        emits = [COUNTERPART_CHANGED]
+        emits = [ASSIGNED, COUNTERPART_CHANGED]
     )]
     fn on_agent_changed(call: &Call, event: Happened<AgentChange>) -> Result<(), PairingError> {
         rounds::run(call, Round::new(Work::PersonChanged, &event.data.owner_id))
     }
 
     /// Notify the people who are connected with a person who is deactivated, or active again.
+    ///
+    /// What the person answers for an organisation passes to another member, if there is one.
     #[action(
         access = internal, idempotent, on = "owner.deactivated", on = "owner.reactivated",
-        emits = [COUNTERPART_CHANGED]
+        emits = [ASSIGNED, COUNTERPART_CHANGED]
     )]
     fn on_person_changed(call: &Call, event: Happened<Value>) -> Result<(), PairingError> {
         let owner_id = event.subject.trim_start_matches("owners/");
@@ -325,7 +331,7 @@ impl Pairings {
     /// Continue to notify the other sides of what has happened.
     #[action(
         access = internal, idempotent,
-        emits = [COUNTERPART_CHANGED, LISTING_CHANGED, LISTING_ENDED]
+        emits = [ASSIGNED, COUNTERPART_CHANGED, LISTING_CHANGED, LISTING_ENDED]
     )]
     fn go_on(call: &Call, input: Round) -> Result<(), PairingError> {
         rounds::run(call, input)

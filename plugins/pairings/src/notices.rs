@@ -1,7 +1,7 @@
 //! The events of a pairing, for one side or both. On the side of an organisation, every member who acts
 //! in its name gets them.
 
-use crate::{access, documents::*, refusals::*, types::*};
+use crate::{access, documents::*, refusals::*, states::*, types::*};
 use portolan_sdk::prelude::*;
 
 /// An event of a pairing, with its summary and what it says about the conversation and the actor.
@@ -31,6 +31,15 @@ const OWN_ASSIGNMENT: Notice =
 const END_OF_ASSIGNMENT: Notice =
     Notice::new(ASSIGNED, "Nobody answers for the organisation now: one of you can take over.")
         .in_thread();
+/// For the other side of an organisation whose member has changed.
+const SUCCESSION: Notice = Notice::new(
+    COUNTERPART_CHANGED,
+    "Another member answers for the other side now. What you disclosed and was not exchanged is taken back.",
+);
+pub(crate) const BEGINNING_ANEW: Notice = Notice::new(
+    COUNTERPART_CHANGED,
+    "Another member of the other side discloses contact data: the exchange begins anew.",
+);
 pub(crate) const EXPIRY: Notice = Notice::new(EXPIRED, "A proposal expired without an answer.");
 pub(crate) const END_WITH_LISTING: Notice = Notice::new(
     EXPIRED,
@@ -102,6 +111,16 @@ impl Notice {
             pairing.publish(self.event, Audience::Owner(owner_id), &data)?;
         }
         Ok(())
+    }
+}
+
+/// Notifies the members of an organisation that another one answers for it now, and the other side if they are
+/// connected.
+pub(crate) fn announce_successor(call: &Call, pairing: &Stored<Pairing>, role: Role) -> Result<()> {
+    announce(call, pairing, role)?;
+    match pairing.value.state {
+        State::Connected => SUCCESSION.notify(call, pairing, &[role.other()], Facts::default()),
+        _ => Ok(()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Work on all pairings that an event concerns: a page of them in each call.
 
 use crate::{access, changes, counterparts, documents::*, notices::BOTH, refusals::*, states::*};
-use people_kit::listings;
+use people_kit::{listings, people::Person};
 use portolan_sdk::prelude::*;
 
 /// What has happened, of which the other sides are notified.
@@ -50,7 +50,11 @@ pub(crate) fn run(call: &Call, round: Round) -> Result<()> {
             for pairing in &mut pairings {
                 let is_theirs = |role: &&Role| pairing.value.side(**role).owner_id == id;
                 if let Some(role) = BOTH.iter().find(is_theirs) {
-                    let is_reachable = access::is_reachable(&pairing.value, *role)?;
+                    let people = access::existing(&pairing.value, *role)?;
+                    if pairing.value.side(*role).org_id.is_some() {
+                        counterparts::pass_on(call, pairing, *role, &people)?;
+                    }
+                    let is_reachable = people.iter().any(Person::is_reachable);
                     counterparts::update(call, pairing, *role, is_reachable)?;
                 }
             }

@@ -43,7 +43,8 @@ pub(crate) struct Message {
 /// The kinds of contact data, never the data.
 #[output]
 pub(crate) struct Disclosed {
-    /// The kinds that the person discloses.
+    /// The kinds that the person's side discloses: of an organisation, those of the member who has disclosed
+    /// them.
     mine: Vec<Kind>,
     /// The kinds that the other side discloses. A kind is exchanged once both disclose it.
     theirs: Vec<Kind>,

@@ -155,6 +155,20 @@ pub fn person(owner_id: &str) -> Result<Option<Person>, Refusal> {
     Ok(people([owner_id])?.remove(owner_id))
 }
 
+/// Returns the refusal of a person who approaches others while their own profile is hidden.
+pub fn hidden_profile() -> Refusal {
+    let message = "The person's profile is hidden. Call `reactivate` first.";
+    Refusal::common(ErrorCode::NotPermitted, message).next(Next::action("owners", "reactivate"))
+}
+
+/// Refuses a person whose profile is hidden.
+pub fn ensure_visible(owner_id: &str) -> Result<(), Refusal> {
+    match person(owner_id)?.is_some_and(|person| !person.active) {
+        true => Err(hidden_profile()),
+        false => Ok(()),
+    }
+}
+
 /// Returns the people of at most 100 ids, without those who do not exist, by id.
 pub fn people<'a>(
     owner_ids: impl IntoIterator<Item = &'a str>,

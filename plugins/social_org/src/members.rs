@@ -33,6 +33,7 @@ pub(crate) fn list(call: &Call, input: ListMembers) -> Result<Items<MemberView>>
 
 pub(crate) fn invite(call: &Call, input: Invite) -> Result<MemberView> {
     let mut access = authorize(call, &input.org_id, "invite_member", input.expected_version)?;
+    people::ensure_visible(&access.me)?;
     let (org_id, owner_id) = (String::from(input.org_id), String::from(input.owner_id));
     if input.role > access.role {
         return Err(not_permitted(&org_id).into());
@@ -126,6 +127,9 @@ pub(crate) fn respond(call: &Call, input: Respond) -> Result<OrgView> {
         return Err(OrgError::InviteNotFound);
     }
     let to = match input.decision {
+        Decision::Accept if !can_still_invite(&org.value, &own.value) => {
+            return Err(OrgError::InviterNotPermitted);
+        }
         Decision::Accept => MemberState::Member,
         Decision::Decline => MemberState::Declined,
     };
@@ -145,6 +149,14 @@ pub(crate) fn respond(call: &Call, input: Respond) -> Result<OrgView> {
     };
     notify(call, &own, inviter, "An invitation to an organisation was answered.")?;
     Ok(view::org(call, &org, Some(&own.value)))
+}
+
+/// Returns whether whoever has invited a person may still give them the role. A mere member may do nothing in the
+/// organisation's name, so that invitation stays.
+fn can_still_invite(org: &Org, invited: &Member) -> bool {
+    let inviter = invited.invited_by.as_ref().and_then(|inviter| org.roles.get(inviter));
+    invited.role == Role::Member
+        || inviter.is_some_and(|role| *role >= Role::Admin && *role >= invited.role)
 }
 
 /// Returns whether the inviter may still learn of the answer: they are a member, and the two are

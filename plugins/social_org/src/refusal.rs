@@ -27,6 +27,9 @@ pub(crate) enum OrgError {
     /// You are not invited to this organisation, or no longer are.
     #[refusal(not_found, next = Next::action(CAPABILITY, "list_mine"))]
     InviteNotFound,
+    /// The member who invited you can no longer do so. Ask another one for an invitation.
+    #[refusal(conflict, next = Next::action(CAPABILITY, "list_mine"))]
+    InviterNotPermitted,
     /// The organisation must be verified first.
     #[refusal(forbidden, retryable, next = verify(&org_id))]
     VerificationRequired { org_id: String },

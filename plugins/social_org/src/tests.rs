@@ -302,3 +302,24 @@ fn owners_admins_and_recruiters_act_in_this_order() {
         assert_eq!(orgs["orgs"], expected, "{owner_id}");
     }
 }
+
+#[test]
+fn an_invitation_ends_with_the_right_of_whoever_made_it() {
+    let accept = json!({ "org_id": ORG_ID, "decision": "accept" });
+    let invited = Member {
+        state: MemberState::Invited,
+        invited_by: Some(ADMIN.into()),
+        ..member(OUTSIDER, Role::Admin)
+    };
+    let invited_to = |roles: &[(&str, Role)]| {
+        world(roles, OUTSIDER, NOW)
+            .document(MEMBERS, &member_id(ORG_ID, OUTSIDER), &invited)
+            .answer(relations::HIDDEN, json!({ "owner_ids": [] }))
+    };
+    let mut removed = invited_to(&[(OWNER, Role::Owner), (RECRUITER, Role::Recruiter)]);
+    assert_eq!(removed.call("respond_invite", &accept).unwrap_err().code, "inviter_not_permitted");
+    let decline = json!({ "org_id": ORG_ID, "decision": "decline" });
+    removed.call("respond_invite", &decline).unwrap();
+    let joined = invited_to(TEAM).call("respond_invite", &accept).unwrap();
+    assert_eq!(joined["membership"]["role"], "admin");
+}

@@ -28,6 +28,7 @@ pub(crate) fn request(
 ) -> Result<Relationship> {
     let (me, other, now) = (call.require_owner()?, &*input.owner_id, call.now());
     ensure_other(me, other)?;
+    people::ensure_visible(me)?;
     let own = id(kind.into(), me, other);
     let before = RELATIONSHIPS.get(&own)?;
     if let Some(before) = before.as_ref().filter(|before| before.value.state != State::None) {

@@ -158,7 +158,8 @@ impl PhoneBinding {
         let caller = call.require_agent()?;
         if !input.confirm {
             let message = "The agent can write nothing afterwards. Send confirm: true to go on.";
-            let confirm = Next::action(CAPABILITY, "unbind").field("confirm", true);
+            let question = "Shall I end this claim, so that I no longer act for you?";
+            let confirm = Next::action(CAPABILITY, "unbind").ask("confirm", question);
             return Err(Refusal::common(ErrorCode::ConfirmRequired, message).next(confirm).into());
         }
         let owner_id = call.require_owner()?.to_owned();

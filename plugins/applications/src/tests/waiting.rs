@@ -239,11 +239,33 @@ fn an_accepted_application_is_compared_with_its_people_soon_after_a_deactivation
     let alone = world_of_people(&[], &[], &thread("open", NOW), &[ADA]);
     let mut alone = carry(&applicant, alone);
     alone.call("on_owner_deactivated", &gone).unwrap();
+    assert_eq!(events(&alone), [event("counterpart_changed", ADA)]);
     let check = alone.timers().into_iter().find(|timer| timer.action == "check").unwrap();
     assert!(check.at < NOW + HOUR, "{check:?}");
     alone.call("check", &check.input).unwrap();
     let read = alone.owner(ADA).call("get", &of(&sent, json!({}))).unwrap();
-    assert_eq!((&read["state"], &read["conversation_closed"]), (&json!("accepted"), &json!(true)));
+    assert_eq!(
+        (&read["state"], &read["conversation_closed"], &read["counterpart_reachable"]),
+        (&json!("accepted"), &json!(true), &json!(false))
+    );
+}
+
+#[test]
+fn both_sides_are_told_when_the_other_one_is_hidden_and_back() {
+    let turned = |event_type: &str| json!({ "event_type": event_type, "subject": format!("owners/{ADA}"), "data": {} });
+    let (recipient, sent) = offered();
+    let mut applicant = recipient.owner(ADA);
+    applicant.call("answer", &of(&sent, json!({ "answer": "accept" }))).unwrap();
+    let hidden = world_of_people(&[], &[], &thread("open", NOW), &[BEN]);
+    let mut hidden = carry(&applicant, hidden).system();
+    for _ in 0..2 {
+        hidden.call("on_owner_deactivated", &turned("owner.deactivated")).unwrap();
+    }
+    assert_eq!(events(&hidden), [event("counterpart_changed", BEN)]);
+    let mut back = carry(&hidden, world(&[])).system();
+    back.call("on_owner_reactivated", &turned("owner.reactivated")).unwrap();
+    assert_eq!(events(&back), [event("counterpart_changed", BEN)]);
+    assert_eq!(back.events()[0].data["counterpart_reachable"], true);
 }
 
 #[test]
@@ -272,4 +294,24 @@ fn both_sides_are_told_before_one_of_them_is_erased() {
     let ended = accepted.asked().into_iter().find(|asked| asked.action == "end");
     assert_eq!(ended.unwrap().input["thread_id"], "thr_1");
     assert_eq!(accepted.events().last().unwrap().event_type, "application.person_gone");
+}
+
+#[test]
+fn applications_to_an_archived_organisation_end_with_their_reason() {
+    let own = json!({ "org_id": "org_1" });
+    let mut applicant = world(&[BEN]).answer(listings::PROFILES, job(own));
+    let input = json!({ "listing_id": JOB, "profile": { "headline": "Engineer" } });
+    let sent = applicant.call("apply", &input).unwrap();
+    let mut archived = carried(&applicant, &[]).system();
+    let event_of_org = json!({
+        "event_type": "org.archived", "subject": "orgs/org_1", "data": { "org_id": "org_1" },
+    });
+    archived.call("on_org_archived", &event_of_org).unwrap();
+    assert_eq!(events(&archived), [event("cancelled", ADA)]);
+    let mut applicant = archived.owner(ADA);
+    let read = applicant.call("get", &of(&sent, json!({}))).unwrap();
+    assert_eq!(
+        (&read["state"], &read["end_reason"]),
+        (&json!("cancelled"), &json!("org_archived"))
+    );
 }

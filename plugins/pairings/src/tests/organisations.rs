@@ -50,9 +50,11 @@ fn whoever_answers_for_an_organisation_reads_that_it_is_them() {
     let mut world = office(&[person(LANDLORD, true), person(COLLEAGUE, true)]).owner(COLLEAGUE);
     world.call("take_over", &json!({ "pairing_id": PAIRING })).unwrap();
     let summaries = world.events().into_iter().map(|event| event.data["summary"].clone());
-    assert_eq!(told(&world), [COLLEAGUE, LANDLORD].map(|to| tells("pairing.assigned", to)));
+    let other_side = tells("pairing.counterpart_changed", SEEKER);
+    let [own, colleague] = [COLLEAGUE, LANDLORD].map(|to| tells("pairing.assigned", to));
+    assert_eq!(told(&world), [own, colleague, other_side]);
     assert_eq!(
-        summaries.collect::<Vec<_>>(),
+        summaries.take(2).collect::<Vec<_>>(),
         [
             "You answer for the organisation now.",
             "Another member answers for the organisation now."
@@ -99,7 +101,10 @@ fn a_connection_with_an_organisation_outlives_the_person_who_stood_for_it() {
     world.call("check", &json!({ "pairing_id": PAIRING })).unwrap();
     let left = stored(&world);
     assert_eq!((left.state, left.to.owner_id.as_str()), (State::Connected, COLLEAGUE));
-    assert!(told(&world).iter().all(|(event_type, _)| event_type == "pairing.assigned"));
+    let told = told(&world);
+    let (last, others) = told.split_last().unwrap();
+    assert_eq!(*last, tells("pairing.counterpart_changed", SEEKER));
+    assert!(others.iter().all(|(event_type, _)| event_type == "pairing.assigned"), "{told:?}");
 }
 
 #[test]
@@ -132,13 +137,44 @@ fn whoever_takes_over_discloses_their_own_contact_data_in_place_of_the_formers()
     );
 
     let mut world = world.owner(COLLEAGUE);
-    let other = world.call("disclose", &disclose("full_name", "Col Umbo")).unwrap();
-    assert_eq!(other["disclosure"], "pending", "the former's data is gone");
-    world.call("disclose", &disclose("email", "col@mail.example")).unwrap();
+    let begun = world.call("disclose", &disclose("email", "col@mail.example")).unwrap();
+    assert_eq!(begun["disclosure"], "pending", "the seeker has disclosed to the former member");
     let mut world = world.owner(SEEKER);
+    assert_eq!(read(&mut world), Value::Null);
+    world.call("disclose", &disclose("email", "sea@mail.example")).unwrap();
     let present = read(&mut world);
     assert_eq!(
-        (&present["email"], &present["owner_id"], &present["full_name"]),
-        (&json!("col@mail.example"), &json!(COLLEAGUE), &Value::Null)
+        (&present["email"], &present["owner_id"]),
+        (&json!("col@mail.example"), &json!(COLLEAGUE))
     );
+}
+
+#[test]
+fn what_was_not_exchanged_is_taken_back_when_another_member_takes_over() {
+    let people = [SEEKER, LANDLORD, COLLEAGUE].map(|id| person(id, true));
+    let disclose = |kind: &str, text: &str| json!({ "pairing_id": PAIRING, "fields": [kind], "details": { kind: text } });
+    let mut world = office(&people).owner(SEEKER);
+    world.call("disclose", &disclose("email", "sea@mail.example")).unwrap();
+    let mut world = world.owner(LANDLORD);
+    world.call("disclose", &disclose("full_name", "Lou Landlord")).unwrap();
+    let mut world = world.owner(COLLEAGUE);
+    world.call("take_over", &json!({ "pairing_id": PAIRING })).unwrap();
+    let left = stored(&world);
+    assert!(left.from.disclosed.is_empty() && left.to.disclosed.is_empty());
+    let told = told(&world);
+    assert!(told.contains(&tells("pairing.counterpart_changed", SEEKER)), "{told:?}");
+}
+
+#[test]
+fn a_connection_passes_to_another_member_when_the_one_who_stands_for_it_is_hidden() {
+    let mut people = [SEEKER, LANDLORD, COLLEAGUE].map(|id| person(id, true));
+    people[1]["active"] = json!(false);
+    let mut world = office(&people);
+    let hidden = json!({
+        "id": "evt_1", "event_type": "owner.deactivated",
+        "subject": format!("owners/{LANDLORD}"), "data": {},
+    });
+    world.call("on_person_changed", &hidden).unwrap();
+    assert_eq!(stored(&world).to.owner_id, COLLEAGUE);
+    assert!(told(&world).contains(&tells("pairing.assigned", COLLEAGUE)), "{:?}", told(&world));
 }
