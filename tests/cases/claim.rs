@@ -5,6 +5,7 @@ use crate::harness::{
     Agent, Host, Options, PATIENCE, Process, Reply,
     inbox::Reader,
     person::{code, messages},
+    postgres,
     server::{Server, response},
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -375,7 +376,12 @@ async fn an_agent_is_unclaimed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_next_person_of_an_agent_gets_nothing_of_the_former_one() {
-    let host = host().await;
+    let options = || Options::with(&["svc_phone_binding", "ledger"]);
+    pass_an_agent_on(Host::start(options()).await).await;
+    pass_an_agent_on(Host::start(options().postgres(&postgres::database().await)).await).await;
+}
+
+async fn pass_an_agent_on(host: Host) {
     let reader = Reader { agent: host.test_agent().await, id: String::new() };
     let agent = &reader.agent;
     let former = agent.claim("+14155550100").await.as_str().unwrap().to_owned();

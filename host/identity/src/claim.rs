@@ -42,14 +42,9 @@ impl People for Identity {
     }
 
     fn unclaim<'a>(&'a self, unit: &'a mut Unit, agent_id: Arc<str>) -> StateFuture<'a, ()> {
-        Box::pin(async move {
-            self.unbind(unit, &agent_id, |agent, _| agent.claimed_at = None).await?;
-            let (agent_id, before) = (agent_id.to_string(), unit.now());
-            unit.add_command(OutboxCommand::DropWebhooksOf { agent_id: agent_id.clone() });
-            // Another person may claim the agent.
-            unit.add_command(OutboxCommand::EmptyInboxOf { agent_id, before });
-            Ok(())
-        })
+        Box::pin(
+            async move { self.unbind(unit, &agent_id, |agent, _| agent.claimed_at = None).await },
+        )
     }
 
     fn rebind<'a>(
@@ -269,7 +264,8 @@ impl Identity {
     }
 
     /// Unbinds an agent from its owner, if it has one, and applies a change to its record. The
-    /// change gets the time in milliseconds.
+    /// change gets the time in milliseconds. Its webhooks end and its inbox is emptied, because another person
+    /// may claim it.
     pub(crate) async fn unbind(
         &self,
         unit: &mut Unit,
@@ -287,7 +283,11 @@ impl Identity {
         }
         change(&mut agent, unit.now().as_millis());
         let expect = Expectation::Revision(revision);
-        write(unit, &self.records.agents, agent_id, &agent, expect).await
+        write(unit, &self.records.agents, agent_id, &agent, expect).await?;
+        let (agent_id, before) = (agent_id.to_owned(), unit.now());
+        unit.add_command(OutboxCommand::DropWebhooksOf { agent_id: agent_id.clone() });
+        unit.add_command(OutboxCommand::EmptyInboxOf { agent_id, before });
+        Ok(())
     }
 
     /// Revokes an agent for good.
@@ -296,9 +296,7 @@ impl Identity {
         unit: &mut Unit,
         agent_id: &str,
     ) -> Result<(), StateError> {
-        self.unbind(unit, agent_id, |agent, now| agent.revoked_at = Some(now)).await?;
-        unit.add_command(OutboxCommand::DropWebhooksOf { agent_id: agent_id.to_owned() });
-        Ok(())
+        self.unbind(unit, agent_id, |agent, now| agent.revoked_at = Some(now)).await
     }
 
     /// Changes the name of an agent.

@@ -363,7 +363,7 @@ impl Statements {
             )),
             empty_inbox_of: sql(format!(
                 "DELETE FROM inbox WHERE agent_id IN (SELECT {} FROM {rows})
-                 AND EXISTS (SELECT 1 FROM {rows} JOIN events e ON e.seq = inbox.event_seq WHERE e.occurred_at < {})",
+                 AND EXISTS (SELECT 1 FROM {rows} JOIN events t ON t.seq = inbox.event_seq WHERE t.occurred_at < {})",
                 backend.parameter(0, TEXT),
                 backend.parameter(1, NUMBER)
             )),
