@@ -187,6 +187,7 @@ mod tests {
         assert!(discloses(&pairing, "own_2") && !discloses(&pairing, "own_3"));
         pairing.to.disclosed.insert(Kind::Phone, None);
         pairing.to.disclosed_by = Some("own_2".into());
+        pairing.exchanged.insert(Kind::Phone);
         pairing.assign(Role::Received, "own_3");
         assert!(!discloses(&pairing, "own_2") && discloses(&pairing, "own_3"));
         assert_eq!(pairing.to.discloser(), "own_2");

@@ -1,6 +1,6 @@
 //! The contact of a person with a listing, for other capabilities.
 
-use crate::{documents::*, refusals::*, states::*};
+use crate::{documents::*, limits::*, refusals::*, states::*};
 use people_kit::pairings::{Contact, ContactQuery};
 use portolan_sdk::prelude::*;
 

@@ -4,7 +4,7 @@
 //! texts that people wrote.
 
 use crate::notices::Notice;
-use crate::{documents::*, refusals::*, transitions, types::*};
+use crate::{documents::*, limits::*, refusals::*, transitions, types::*};
 use people_kit::listings::Profile;
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};

@@ -7,7 +7,7 @@
 
 use crate::credits::By;
 use crate::notices::{self, BOTH, Notice};
-use crate::{access, documents::*, refusals::*, states::*, transitions, types::*};
+use crate::{access, documents::*, limits::*, refusals::*, states::*, transitions, types::*};
 use people_kit::people::Person;
 use portolan_sdk::prelude::*;
 

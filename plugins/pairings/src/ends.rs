@@ -3,8 +3,8 @@
 use crate::notices::{self, BOTH};
 use crate::rounds::{self, Round, Work};
 use crate::{
-    access, counterparts, credits::By, documents::*, propose, refusals::*, states::*, transitions,
-    types::*, views::*,
+    access, counterparts, credits::By, documents::*, limits::*, propose, refusals::*, states::*,
+    transitions, types::*, views::*,
 };
 use people_kit::{listings, relations, threads};
 use portolan_sdk::prelude::*;

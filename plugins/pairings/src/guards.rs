@@ -1,6 +1,6 @@
 //! The checks before two people are connected.
 
-use crate::{documents::*, refusals::*};
+use crate::{documents::*, limits::*, refusals::*};
 use people_kit::listings::{self, Profile, Visibility};
 use people_kit::people::{self, Person};
 use people_kit::{organisations, relations};
@@ -159,7 +159,7 @@ pub(crate) fn ensure_no_cooldown(pair: &Pair, listing_id: &str, now: u64) -> Res
     match pair.cooldown(listing_id, now) {
         Some(declined) => Err(PairingError::CooldownActive {
             pairing_id: declined.pairing_id.clone(),
-            wait: declined.at + crate::documents::COOLDOWN - now,
+            wait: declined.at + COOLDOWN - now,
         }),
         None => Ok(()),
     }

@@ -14,6 +14,7 @@ mod credits;
 mod disclose;
 mod ends;
 mod guards;
+mod limits;
 mod documents;
 mod states;
 mod mutual;

@@ -1,6 +1,6 @@
 //! The refusals, each with the next step that helps.
 
-use crate::{documents::*, states::*, types::*};
+use crate::{limits::*, states::*, types::*};
 use people_kit::text::{Fault, TextError, Violations};
 use people_kit::{taxonomy::Side, threads::ThreadError};
 use portolan_sdk::{entity::Duplicate, prelude::*, states::StateConflict, time::seconds};

@@ -3,8 +3,8 @@
 use crate::notices::{self, BOTH, Notice};
 use crate::propose::{self, check_text};
 use crate::{
-    access, credits::By, documents::*, guards, refusals::*, states::*, transitions, types::*,
-    views::*,
+    access, credits::By, documents::*, guards, limits::*, refusals::*, states::*, transitions,
+    types::*, views::*,
 };
 use people_kit::threads::{self, Open, Participant};
 use portolan_sdk::prelude::*;

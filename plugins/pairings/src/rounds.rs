@@ -1,6 +1,8 @@
 //! Work on all pairings that an event concerns: a page of them in each call.
 
-use crate::{access, changes, counterparts, documents::*, notices::BOTH, refusals::*, states::*};
+use crate::{
+    access, changes, counterparts, documents::*, limits::*, notices::BOTH, refusals::*, states::*,
+};
 use people_kit::{listings, people::Person};
 use portolan_sdk::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use crate::access::{self, Viewer};
 use crate::credits::{self, By};
-use crate::{documents::*, refusals::*, states::*, types::*, views::*};
+use crate::{documents::*, limits::*, refusals::*, states::*, types::*, views::*};
 use portolan_sdk::prelude::*;
 
 /// Returns a pairing of the caller, and their side of it. Refuses any other as not found.

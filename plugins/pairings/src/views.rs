@@ -1,7 +1,7 @@
 //! Outputs: a pairing as one of its sides sees it.
 
 use crate::access::{self, Viewer};
-use crate::{documents::*, refusals::*, states::*};
+use crate::{documents::*, limits::*, refusals::*, states::*};
 use people_kit::listings::{self, Card, Profile};
 use people_kit::people::{self, Person};
 use people_kit::{UNTRUSTED, organisations, pairings::Origin, relations};

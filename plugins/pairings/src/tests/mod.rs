@@ -2,7 +2,7 @@
 
 mod organisations;
 
-use crate::{Pairings, changes, credits, documents::*, states::*};
+use crate::{Pairings, changes, credits, documents::*, limits::*, states::*};
 use people_kit::listings::{self, Profile, Profiles, Visibility};
 use people_kit::pairings::Origin;
 use people_kit::taxonomy::{Criteria, Side};

@@ -163,6 +163,16 @@ fn what_was_not_exchanged_is_taken_back_when_another_member_takes_over() {
     assert!(left.from.disclosed.is_empty() && left.to.disclosed.is_empty());
     let told = told(&world);
     assert!(told.contains(&tells("pairing.counterpart_changed", SEEKER)), "{told:?}");
+
+    // What is disclosed to the new member is theirs.
+    let mut world = world
+        .answer(relations::RELATE, json!({}))
+        .answer(threads::ALLOW_CONTACT_DATA, Value::Null)
+        .owner(SEEKER);
+    world.call("disclose", &disclose("email", "sea@mail.example")).unwrap();
+    let mut world = world.owner(COLLEAGUE);
+    let exchanged = world.call("disclose", &disclose("email", "col@mail.example")).unwrap();
+    assert_eq!(exchanged["disclosure"], "exchanged");
 }
 
 #[test]
