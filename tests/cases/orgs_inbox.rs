@@ -1,6 +1,7 @@
 //! The inbox that the members of an organisation share: proposals, conversations and meetings of its
 //! listings reach everybody who acts in its name, and any of them answers.
 
+use crate::cases::personal::export;
 use crate::harness::{
     Host, Options,
     conversations::wait_until,
@@ -11,6 +12,7 @@ use crate::harness::{
 use serde_json::{Value, json};
 
 const ORG: &str = "social_org";
+const PERMISSIONS: &str = "social_permissions";
 
 async fn host() -> Host {
     let more = ["agent_credits", "calendar", "conversations", PAIRINGS, "thread_meetings"];
@@ -158,6 +160,65 @@ async fn a_conversation_goes_on_when_the_member_who_answered_leaves() {
     let by = messages["items"].as_array().unwrap().iter();
     let by: Vec<_> = by.map(|message| message["sender"]["owner_id"].clone()).collect();
     assert_eq!(by, [json!(office.seeker.id()), json!(office.bob.id), json!(ada.id)]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_former_member_exports_what_they_wrote_and_nothing_else() {
+    let host = host().await;
+    let office = Office::new(&host).await;
+    let open = office.seeker.propose(&office.ada).await;
+    let accept = json!({
+        "action": "reply", "pairing_id": open, "decision": "accept", "message": "Come and see it.",
+    });
+    call(&office.bob, PAIRINGS, accept).await;
+    let exported = async |of: &Lister<'_>| {
+        let lines = export(&host, &of.id).await.text;
+        let items = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let mut pairings = items.filter(|item| item["collection"] == "pairings");
+        let document = pairings.next().unwrap()["document"].clone();
+        assert!(pairings.next().is_none(), "{lines}");
+        document
+    };
+    assert_eq!(exported(&office.bob).await["state"], "connected");
+    let leave = json!({ "action": "leave", "org_id": office.org_id });
+    call(&office.bob, ORG, leave).await;
+    let ada = &office.ada.lister;
+    let is_free = async || pairing(ada, &open).await.get("assigned_to").is_none();
+    wait_until("the assignment has ended", is_free).await;
+    assert_eq!(exported(ada).await["state"], "connected");
+    let mut of_bob = exported(&office.bob).await;
+    assert_eq!(of_bob["messages"][0].take()["text"], "Come and see it.");
+    assert_eq!(of_bob, json!({ "messages": [null] }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_grants_of_a_removed_member_end() {
+    let host = host().await;
+    let office = Office::new(&host).await;
+    let ada = &office.ada.lister;
+    let role = |role: &str| {
+        json!({
+            "action": "set_role", "org_id": office.org_id, "owner_id": office.bob.id, "role": role,
+        })
+    };
+    call(ada, ORG, role("admin")).await;
+    let object = format!("listing:{}", office.ada.listing);
+    let grant = |subject: &Lister<'_>| {
+        json!({
+            "action": "grant", "object": object, "relation": "editor",
+            "subject": format!("owner:{}", subject.id),
+        })
+    };
+    call(&office.bob, PERMISSIONS, grant(&office.cy)).await;
+    call(ada, PERMISSIONS, grant(&office.seeker.lister)).await;
+    let may_edit = async |who: &Lister<'_>| {
+        let check = json!({ "action": "check", "relation": "editor", "object": object });
+        call(who, PERMISSIONS, check).await["allowed"] == json!(true)
+    };
+    assert!(may_edit(&office.cy).await && may_edit(&office.seeker.lister).await);
+    call(ada, ORG, role("member")).await;
+    wait_until("the grant has ended", async || !may_edit(&office.cy).await).await;
+    assert!(may_edit(&office.seeker.lister).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]

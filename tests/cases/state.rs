@@ -364,6 +364,7 @@ async fn notes_are_found_over_rest(kind: Kind) {
     assert_eq!((amounts.len(), amounts.iter().sum::<i64>()), (5, 15));
     let forged = agent.call("ledger", ask(Some(&json!("forged")))).await;
     assert_eq!(forged.body["error_code"], "cursor_invalid");
+    assert_eq!(forged.body["next"], json!({ "capability": "ledger", "input": ask(None) }));
     let totals = agent.result("ledger", json!({ "action": "totals", "page_size": 2 })).await;
     assert_eq!((&totals["accounts"], &totals["sum"]), (&json!(3), &json!(0)));
 }

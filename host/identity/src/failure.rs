@@ -11,7 +11,11 @@ fn http(method: &str, url: &str) -> Value {
 
 impl From<IdentityError> for Failure {
     fn from(error: IdentityError) -> Self {
-        let register = || http("POST", "/v1/agents/register");
+        let register = || {
+            json!({ "http": {
+                "method": "POST", "url": "/v1/agents/register", "body": { "type": "anonymous" },
+            } })
+        };
         let token = || http("POST", "/oauth/token");
         match error {
             IdentityError::NoToken => Self::new(ErrorCode::AuthenticationRequired).next(register()),

@@ -1,9 +1,10 @@
-//! What a caller is told in place of a component's general failure, if the host knows the cause.
+//! What a caller is told in place of a component's general failure, if the host knows the cause or the next step.
 
 use portolan_catalog::Capability;
 use portolan_publication::no_feeds;
 use portolan_store::{Cause, Unit};
 use portolan_vocabulary::{ErrorCode, ErrorKind, Failure};
+use serde_json::{Map, Value, json};
 
 /// Returns the failure that names the cause noted in the unit, if there is one that explains the component's
 /// failure; otherwise the component's.
@@ -25,7 +26,19 @@ pub(super) fn explain(
         Some(Cause::NoFeeds) if is_general(&failure) => Some(no_feeds()),
         _ => None,
     };
-    explained.unwrap_or(failure)
+    let failure = explained.unwrap_or(failure);
+    let is_cursor = failure.has_code(ErrorCode::CursorInvalid) && failure.next.is_none();
+    match input.filter(|_| is_cursor).and_then(|input| first_page(capability, input)) {
+        Some(next) => failure.next(next),
+        None => failure,
+    }
+}
+
+/// Returns the same call without its cursor; `None` if it has no field `cursor`.
+fn first_page(capability: &Capability, input: &str) -> Option<Value> {
+    let mut input: Map<String, Value> = serde_json::from_str(input).ok()?;
+    input.shift_remove("cursor")?;
+    Some(json!({ "capability": capability.id, "input": input }))
 }
 
 /// Returns whether a failure says only that something is unavailable.

@@ -151,7 +151,7 @@ pub(crate) struct Update {
 #[input]
 pub(crate) struct MarkFilled {
     pub(crate) listing_id: Id,
-    /// The pairing that filled it, if there was one.
+    /// The pairing that filled it, for the owner's own record. It is not checked.
     pub(crate) pairing_id: Option<OtherId>,
     /// The outcome, for the owner's own record.
     pub(crate) outcome: Option<Outcome>,

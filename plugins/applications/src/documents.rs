@@ -7,7 +7,9 @@ use portolan_sdk::prelude::*;
 
 pub(crate) const APPLICATIONS: Collection<Application> = Collection::new("applications")
     .people(&[
+        // A member of an organisation gets only their own decisions in an export: the rest is not theirs.
         Person::delete("owner_id").fields(&[
+            Shared("$id"),
             Shared("profile"),
             Shared("message"),
             Shared("answers"),
@@ -15,7 +17,12 @@ pub(crate) const APPLICATIONS: Collection<Application> = Collection::new("applic
         Person::redact("agent_id", &[]),
         Person::redact(
             "to_owner_id",
-            &[Shared("title"), Shared("about.listing_id"), Shared("answers[].question")],
+            &[
+                Shared("$id"),
+                Shared("title"),
+                Shared("about.listing_id"),
+                Shared("answers[].question"),
+            ],
         ),
         Person::redact("contact_id", &[]),
         Person::redact("decisions[].by", &[Shared("decisions[].message")]),

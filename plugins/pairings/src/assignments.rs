@@ -44,7 +44,7 @@ fn give(call: &Call, pairing: &mut Stored<Pairing>, role: Role, owner_id: &str) 
 }
 
 /// Ends the assignments of a member who no longer acts for the organisation. Until somebody takes
-/// over, another member stands for it; without another member, the pairing is cancelled.
+/// over, another member stands for it; without another member, an open pairing is cancelled.
 pub(crate) fn member_changed(call: &Call, event: &Happened<MemberChanged>) -> Result<()> {
     let MemberChanged { org_id, owner_id } = &event.data;
     let members = organisations::acting_members(org_id)?;
@@ -54,7 +54,10 @@ pub(crate) fn member_changed(call: &Call, event: &Happened<MemberChanged>) -> Re
     let of_side = |org: &str, owner: &str| field(org).eq(org_id).and(field(owner).eq(owner_id));
     let concerned =
         any_of([of_side("from.org_id", "from.owner_id"), of_side("to.org_id", "to.owner_id")]);
-    let concerned = concerned.and(field("state").one_of(OPEN));
+    let concerned = match members.is_empty() {
+        true => concerned.and(field("state").one_of(OPEN)),
+        false => concerned,
+    };
     let name = format!("member/{org_id}/{owner_id}");
     for mut pairing in ends::find_batch(call, concerned, &name, "on_member_changed", event)? {
         let Some(first) = members.first() else {
@@ -70,7 +73,9 @@ pub(crate) fn member_changed(call: &Call, event: &Happened<MemberChanged>) -> Re
             let heir = organisations::successor(org_id, owner_id, [other.as_str()])?;
             pairing.value.stand_in(*role, heir.as_ref().unwrap_or(first));
             transitions::save(call, &mut pairing)?;
-            notices::announce_successor(call, &pairing, *role)?;
+            if pairing.value.state.is_open() {
+                notices::announce_successor(call, &pairing, *role)?;
+            }
         }
     }
     Ok(())

@@ -11,13 +11,15 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) const PAIRINGS: Collection<Pairing> = Collection::new("pairings")
     .version(2)
     .people(&[
-        Person::redact("from.owner_id", &[Shared("from.disclosed")]),
+        // A former member of an organisation gets only their own messages in an export.
+        Person::redact("from.owner_id", &[Shared("$id"), Shared("from.disclosed")]),
         Person::redact("from.agent_id", &[]),
         Person::redact("from.assigned_to", &[]),
         Person::redact("from.disclosed_by", &[Personal("from.disclosed")]),
         Person::redact(
             "to.owner_id",
             &[
+                Shared("$id"),
                 Shared("to.disclosed"),
                 Shared("proposed_to"),
                 Shared("changes[].before"),

@@ -87,7 +87,8 @@ pub(crate) struct Propose {
     /// connected.
     #[schemars(length(min = 1, max = 1000))]
     pub(crate) message: String,
-    /// The candidate of a matching session from which the proposal comes.
+    /// The candidate of a matching session from which the proposal comes, for the person's own record. It is
+    /// not checked.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) candidate_id: Option<String>,
 }

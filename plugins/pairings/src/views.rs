@@ -46,6 +46,8 @@ pub(crate) struct Disclosed {
     /// The kinds that the person's side discloses: of an organisation, those of the member who has disclosed
     /// them.
     mine: Vec<Kind>,
+    /// Whose data `mine` is: the person, or the member of the organisation who has disclosed it.
+    mine_of: Option<String>,
     /// The kinds that the other side discloses. A kind is exchanged once both disclose it.
     theirs: Vec<Kind>,
     /// The kinds that were exchanged. They cannot be taken back.
@@ -230,6 +232,7 @@ impl ViewContext {
             contact_exchanged: !value.exchanged.is_empty(),
             disclosed: Disclosed {
                 mine: mine.disclosed.keys().copied().collect(),
+                mine_of: (!mine.disclosed.is_empty()).then(|| mine.discloser().to_owned()),
                 theirs: theirs.disclosed.keys().copied().collect(),
                 exchanged: value.exchanged.clone(),
             },

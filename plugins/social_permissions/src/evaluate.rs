@@ -59,6 +59,14 @@ pub(crate) struct Principal {
     pub(crate) person: Option<String>,
 }
 
+impl Principal {
+    /// Returns a person, without an agent.
+    pub(crate) fn person(owner_id: &str) -> Self {
+        let name = format!("owner:{owner_id}");
+        Self { names: vec![name.clone()], person: Some(name) }
+    }
+}
+
 /// One step of the derivation of a relation.
 #[output(Clone, PartialEq, Eq)]
 pub(crate) struct Step {

@@ -2,7 +2,7 @@
 
 use crate::{
     check::{ensure_governs, object_text, parse_relation},
-    evaluate::Shape,
+    evaluate::{Principal, Shape},
     model::{Askers, DELEGATE, MODEL, Relation, SubjectKind},
     name::{Object, subject_kind},
     tuples::{Store, id, of_subject},
@@ -95,6 +95,30 @@ pub(crate) fn expire(call: &Call, tuple_id: &str) -> Result<()> {
     match TUPLES.get(tuple_id)? {
         Some(stored) if stored.value.is_expired(call.now()) => remove(tuple_id),
         _ => Ok(()),
+    }
+}
+
+/// Ends the grants that a person made on objects that they govern no more, such as those of an organisation that
+/// they have left.
+pub(crate) fn end_grants_by(call: &Call, member: MemberChanged) -> Result<()> {
+    let MemberChanged { owner_id, cursor } = member;
+    let (mut store, giver) = (Store::new(call), Principal::person(&owner_id));
+    let theirs = Query::new().filter(field("granted_by").eq(&owner_id));
+    let page = TUPLES.find(theirs.limit(MOST_ENDED).cursor(cursor))?;
+    let (found, next) = page.into_parts();
+    for Stored { id, value, .. } in found {
+        let Ok((object, _)) = parse_relation(&value.object, &value.relation) else { continue };
+        if value.granted && !store.is_governed_by(&object, &giver)? {
+            remove(&id)?;
+        }
+    }
+    match next {
+        Some(next) => {
+            let name = format!("grants_by/{owner_id}");
+            let rest = MemberChanged { owner_id, cursor: Some(next) };
+            Ok(timers::set(&name, call.now(), "end_grants", &rest)?)
+        }
+        None => Ok(()),
     }
 }
 

@@ -183,6 +183,21 @@ impl SocialPermissions {
         grants::expire(call, &input.tuple)
     }
 
+    /// End the grants of a member on what they govern no more.
+    #[action(access = internal, idempotent, on = "org.member_changed")]
+    fn on_member_changed(
+        call: &Call,
+        event: Happened<MemberChanged>,
+    ) -> Result<(), PermissionsError> {
+        grants::end_grants_by(call, event.data)
+    }
+
+    /// Go on to end the grants of a former member.
+    #[action(access = internal, idempotent)]
+    fn end_grants(call: &Call, input: MemberChanged) -> Result<(), PermissionsError> {
+        grants::end_grants_by(call, input)
+    }
+
     /// Record the person who claimed an agent.
     #[action(access = internal, on = "identity.claimed")]
     fn on_claimed(_call: &Call, event: Happened<Agent>) -> Result<(), PermissionsError> {

@@ -57,18 +57,25 @@ impl Store {
     /// Returns whether the caller governs this object: may read all its tuples, and grant
     /// relations.
     pub(crate) fn governs(&mut self, object: &Object) -> Result<bool> {
-        self.is_related(object, object.kind.governed_by)
+        let me = self.me();
+        self.is_governed_by(object, &me)
+    }
+
+    /// Returns whether somebody governs this object.
+    pub(crate) fn is_governed_by(&mut self, object: &Object, who: &Principal) -> Result<bool> {
+        self.is_related(object, object.kind.governed_by, who)
     }
 
     /// Returns whether a block hides the caller and the object's person from each other.
     pub(crate) fn is_hidden(&mut self, object: &Object) -> Result<bool> {
-        self.is_related(object, object.kind.hidden_by)
+        let me = self.me();
+        self.is_related(object, object.kind.hidden_by, &me)
     }
 
-    fn is_related(&mut self, object: &Object, name: Option<&str>) -> Result<bool> {
+    fn is_related(&mut self, object: &Object, name: Option<&str>, who: &Principal) -> Result<bool> {
         let relation = name.and_then(|name| object.kind.relation(name));
-        let (Some(relation), me) = (relation, self.me()) else { return Ok(false) };
-        Ok(evaluate(MODEL, self, object, relation, &me)?.is_some())
+        let Some(relation) = relation else { return Ok(false) };
+        Ok(evaluate(MODEL, self, object, relation, who)?.is_some())
     }
 
     /// Returns the tuples that match a filter, within the limit of the call and without expired

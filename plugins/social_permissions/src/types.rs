@@ -15,6 +15,8 @@ pub(crate) const CAPABILITY: &str = "social_permissions";
 pub(crate) const MOST_GRANTS: u64 = 100;
 /// The maximum number of sets among the subjects of these grants.
 pub(crate) const MOST_SETS: u64 = 20;
+/// The maximum number of grants of a person that one call compares with what they govern.
+pub(crate) const MOST_ENDED: u32 = 50;
 /// The maximum number of documents that one call reads. It is less than the host's limit, because
 /// the call may be nested in another one.
 pub(crate) const MOST_READS: u32 = 4000;
@@ -31,7 +33,8 @@ pub(crate) const TUPLES: Collection<StoredTuple> = Collection::new("tuples")
     ])
     .index("object", &["object", "relation", "shape"])
     .index("subject", &["subject", "relation"])
-    .index("granted", &["object", "granted"]);
+    .index("granted", &["object", "granted"])
+    .index("granted_by", &["granted_by"]);
 
 /// The number of grants on each object. Every grant writes it, so that two concurrent grants are
 /// both counted.
@@ -84,6 +87,14 @@ impl StoredTuple {
 pub(crate) struct Granted {
     pub(crate) grants: u64,
     pub(crate) sets: u64,
+}
+
+/// The part of `org.member_changed` that is read, and where to go on with the person's grants.
+#[input(Clone)]
+pub(crate) struct MemberChanged {
+    pub(crate) owner_id: String,
+    #[serde(default)]
+    pub(crate) cursor: Option<String>,
 }
 
 /// A question: whether a subject has a relation to an object.

@@ -27,8 +27,9 @@ pub enum Erasure {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersonalField {
     /// Written as [`Person::path`]. As far as the path begins with the same steps as the person's path, it
-    /// means the same element. `$id` with the audience [`Audience::Personal`] is the whole document: others whom it
-    /// names do not learn that it exists. If several paths have it, it is personal to the people at all of them.
+    /// means the same element. `$id` is the whole document. With [`Audience::Personal`], others whom it names do
+    /// not learn that it exists; with [`Audience::Shared`], an export for others has only the list elements and
+    /// fields about them. If several paths have it, the people at all of them know the document.
     pub path: String,
     pub audience: Audience,
 }

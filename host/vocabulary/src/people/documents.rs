@@ -45,15 +45,6 @@ impl People {
         })
     }
 
-    /// Returns whether the whole document is personal to somebody, and to none of these people.
-    pub fn is_personal_to_others(&self, document: &Value, people: &[String]) -> bool {
-        let mut found = BTreeSet::new();
-        for subject in self.0.iter().filter(|subject| subject.is_document_personal) {
-            collect_person_ids(document, &subject.path, &mut found);
-        }
-        !found.is_empty() && !people.iter().any(|person| found.contains(person))
-    }
-
     /// Returns the ids of the people and agents whom the document names at the declared paths.
     pub fn person_ids(&self, id: &str, document: &Value) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
@@ -114,7 +105,7 @@ fn find_undeclared_person_id(
 }
 
 /// Adds the ids of people and agents at a path, in values and in keys.
-fn collect_person_ids(value: &Value, path: &[Step], found: &mut BTreeSet<String>) {
+pub(super) fn collect_person_ids(value: &Value, path: &[Step], found: &mut BTreeSet<String>) {
     let Some((step, rest)) = path.split_first() else {
         return found.extend(value.as_str().into_iter().flat_map(person_ids).map(str::to_owned));
     };

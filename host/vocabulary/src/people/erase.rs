@@ -1,7 +1,7 @@
-//! What the erasure of people does to a document, and which fields an export of them hides or opens.
+//! What the erasure of people does to a document.
 
 use super::{
-    declaration::{Audience, Erasure},
+    declaration::Erasure,
     documents::People,
     ids::{person_ids, redact_ids},
     path::{Step, for_each_at},
@@ -40,53 +40,6 @@ impl People {
         }
         if *document == before { Erased::Unchanged } else { Erased::Changed }
     }
-
-    /// Empties the fields that these people may not know: those of the audience `Personal` about anybody
-    /// else.
-    pub fn hide_others(&self, id: &str, document: &mut Value, people: &[String]) {
-        let is_other = |found: &str| !people.iter().any(|person| person == found);
-        let names_others = person_ids(id).any(is_other) && person_ids(id).all(is_other);
-        self.change_personal(document, names_others, &is_other, &mut clear_value);
-    }
-
-    /// Calls `change` with each field of the audience `Personal` about these people.
-    pub fn change_own(
-        &self,
-        id: &str,
-        document: &mut Value,
-        people: &[String],
-        change: &mut dyn FnMut(&mut Value),
-    ) {
-        let is_own = |found: &str| people.iter().any(|person| person == found);
-        self.change_personal(document, person_ids(id).any(is_own), &is_own, change);
-    }
-
-    /// Calls `change` with each field of the audience `Personal` about matching people. `is_id_matching`:
-    /// whether the document's id is one of them.
-    fn change_personal(
-        &self,
-        document: &mut Value,
-        is_id_matching: bool,
-        matches: &dyn Fn(&str) -> bool,
-        change: &mut dyn FnMut(&mut Value),
-    ) {
-        let mut change = |value: &mut Value, audience| {
-            if audience == Audience::Personal {
-                change(value);
-            }
-        };
-        for subject in &self.0 {
-            if !subject.is_document_id {
-                // Nothing is removed here, whatever an erasure would do.
-                let subject = Subject { erasure: Erasure::Redact, ..subject.clone() };
-                subject.visit(document, matches, &mut change);
-            } else if is_id_matching {
-                for (path, audience) in &subject.fields {
-                    for_each_at(document, path, &mut |value| change(value, *audience));
-                }
-            }
-        }
-    }
 }
 
 /// Replaces the ids of these people at a path, in values and in keys.
@@ -112,7 +65,7 @@ fn redact_at(document: &mut Value, path: &[Step], people: &[String]) {
 
 /// Empties a value and keeps its type, so that the code that wrote it can read it: texts and lists
 /// become empty, numbers zero, flags false; objects keep their fields.
-fn clear_value(value: &mut Value) {
+pub(super) fn clear_value(value: &mut Value) {
     match value {
         Value::Null => {}
         Value::Bool(flag) => *flag = false,

@@ -11,11 +11,13 @@
 //! - `path`: the paths at which documents name people.
 //! - `subject`: one declared path of people, and the search for matching people at that path.
 //! - `documents`: whom the documents of a collection name.
-//! - `erase`: what an erasure does to a document, and which fields an export hides or opens.
+//! - `erase`: what an erasure does to a document.
+//! - `export`: what an export shows of a document.
 
 mod declaration;
 mod documents;
 mod erase;
+mod export;
 mod ids;
 mod path;
 mod subject;

@@ -14,6 +14,21 @@ pub(super) enum Step {
     Entries,
 }
 
+impl Step {
+    /// Returns whether it leads to several values.
+    pub(super) fn is_repeated(&self) -> bool {
+        !matches!(self, Self::Name(_))
+    }
+
+    /// Returns the name to which it leads, or `None` if it leads to several values.
+    pub(super) fn name(&self) -> Option<String> {
+        match self {
+            Self::Name(name) => Some(name.clone()),
+            Self::Elements | Self::Entries => None,
+        }
+    }
+}
+
 /// Parses a path. The error is a sentence that says how to write a path.
 pub(super) fn parse_path(path: &str) -> Result<Vec<Step>, String> {
     let invalid = || {

@@ -14,8 +14,8 @@ pub(super) const DOCUMENT_ID: &str = "$id";
 #[derive(Debug, Clone)]
 pub(super) struct Subject {
     pub(super) is_document_id: bool,
-    /// Whether the document as a whole is personal.
-    pub(super) is_document_personal: bool,
+    /// Who may know the document as a whole, if that is declared.
+    pub(super) document: Option<Audience>,
     pub(super) path: Vec<Step>,
     pub(super) erasure: Erasure,
     pub(super) fields: Vec<(Vec<Step>, Audience)>,
@@ -34,8 +34,9 @@ pub(super) enum MatchEffect {
 }
 
 impl PersonalField {
-    fn is_personal_document(&self) -> bool {
-        self.path == DOCUMENT_ID && self.audience == Audience::Personal
+    /// Returns whether the field is the document as a whole.
+    fn is_document(&self) -> bool {
+        self.path == DOCUMENT_ID && self.audience < Audience::Public
     }
 }
 
@@ -46,7 +47,7 @@ impl Subject {
             true => Vec::new(),
             false => parse_path(&declared.path)?,
         };
-        let has_elements = path.iter().any(|step| !matches!(step, Step::Name(_)));
+        let has_elements = path.iter().any(Step::is_repeated);
         match declared.erasure {
             Erasure::RemoveElement if !has_elements => Err(format!(
                 "{} is not within a list or an object of entries: use redact or delete_document",
@@ -58,11 +59,11 @@ impl Subject {
             }
             erasure => {
                 let field = |field: &PersonalField| Ok((parse_path(&field.path)?, field.audience));
-                let is_document_personal =
-                    declared.fields.iter().any(|field| field.is_personal_document());
-                let fields = declared.fields.iter().filter(|field| !field.is_personal_document());
-                let fields = fields.map(field).collect::<Result<_, String>>()?;
-                Ok(Self { is_document_id, is_document_personal, path, erasure, fields })
+                let (whole, parts): (Vec<_>, Vec<_>) =
+                    declared.fields.iter().partition(|field| field.is_document());
+                let document = whole.iter().map(|field| field.audience).min();
+                let fields = parts.into_iter().map(field).collect::<Result<_, String>>()?;
+                Ok(Self { is_document_id, document, path, erasure, fields })
             }
         }
     }

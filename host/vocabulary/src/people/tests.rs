@@ -177,9 +177,9 @@ fn an_export_hides_what_is_personal_to_others() {
         ("by", Erasure::Redact, &[("by", Audience::Personal), ("reason", Audience::Shared)]),
         ("about", Erasure::Redact, &[("secret", Audience::Personal)]),
     ]);
-    let mut document = json!({"by": BEN, "about": ANNA, "reason": "r", "secret": "s"});
-    declared.hide_others("id", &mut document, &[ANNA.to_owned()]);
-    assert_eq!(document, json!({"by": "", "about": ANNA, "reason": "r", "secret": "s"}));
+    let document = json!({"by": BEN, "about": ANNA, "reason": "r", "secret": "s"});
+    let shown = declared.export("id", document, &[ANNA.to_owned()]);
+    assert_eq!(shown, Some(json!({"by": "", "about": ANNA, "reason": "r", "secret": "s"})));
 }
 
 #[test]
@@ -211,10 +211,10 @@ fn a_personal_document_is_only_of_the_person_at_its_path() {
         ("about", Erasure::DeleteDocument, &[]),
     ]);
     let document = json!({"kept_by": BEN, "about": ANNA});
-    assert!(declared.is_personal_to_others(&document, &[ANNA.to_owned()]));
-    assert!(!declared.is_personal_to_others(&document, &[BEN.to_owned()]));
+    assert_eq!(declared.export("id", document.clone(), &[ANNA.to_owned()]), None);
+    assert_eq!(declared.export("id", document.clone(), &[BEN.to_owned()]), Some(document));
     let document = json!({"kept_by": null, "about": ANNA});
-    assert!(!declared.is_personal_to_others(&document, &[ANNA.to_owned()]));
+    assert_eq!(declared.export("id", document.clone(), &[ANNA.to_owned()]), Some(document));
 }
 
 #[test]
@@ -224,9 +224,39 @@ fn a_document_that_is_personal_to_several_people_is_hidden_from_others() {
         ("decided_against", Erasure::Redact, &[("$id", Audience::Personal)]),
         ("about", Erasure::Redact, &[]),
     ]);
-    let hidden = |document: &Value| declared.is_personal_to_others(document, &[ANNA.to_owned()]);
-    assert!(hidden(&json!({"by": BEN, "about": ANNA, "decided_against": null})));
-    assert!(!hidden(&json!({"by": BEN, "about": ANNA, "decided_against": ANNA})));
+    let hidden = |document| declared.export("id", document, &[ANNA.to_owned()]).is_none();
+    assert!(hidden(json!({"by": BEN, "about": ANNA, "decided_against": null})));
+    assert!(!hidden(json!({"by": BEN, "about": ANNA, "decided_against": ANNA})));
+}
+
+#[test]
+fn somebody_who_is_no_party_of_a_shared_document_gets_their_own_part() {
+    let declared = people(&[
+        ("from", Erasure::Redact, &[("$id", Audience::Shared)]),
+        ("to.id", Erasure::Redact, &[("$id", Audience::Shared)]),
+        ("to.by", Erasure::Redact, &[("to.phone", Audience::Personal)]),
+        ("messages[].by", Erasure::Redact, &[("messages[].text", Audience::Shared)]),
+        ("votes{}", Erasure::RemoveElement, &[]),
+    ]);
+    let carl = "own_01J00000000000000000000003";
+    let document = json!({
+        "from": ANNA, "to": {"id": BEN, "by": carl, "phone": "1"}, "state": "open",
+        "messages": [{"by": ANNA, "text": "a"}, {"by": carl, "text": "c"}],
+        "votes": {BEN: 1, carl: 2},
+    });
+    let export = |person: &str| declared.export("id", document.clone(), &[person.to_owned()]);
+    let own_part = json!({
+        "to": {"by": carl, "phone": "1"},
+        "messages": [{"by": carl, "text": "c"}],
+        "votes": {carl: 2},
+    });
+    assert_eq!(export(carl), Some(own_part));
+    let mut of_a_party = document.clone();
+    of_a_party["to"]["phone"] = json!("");
+    assert_eq!(export(ANNA), Some(of_a_party));
+    let without_parties = json!({"from": null, "to": {"by": carl}, "state": "closed"});
+    let shown = declared.export("id", without_parties.clone(), &[carl.to_owned()]);
+    assert_eq!(shown, Some(without_parties));
 }
 
 #[test]

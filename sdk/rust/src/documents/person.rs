@@ -19,7 +19,8 @@ pub struct Person {
 pub enum PersonalField {
     /// The person alone. The path `$id` is the whole document: others whom it names do not learn that it exists.
     Personal(&'static str),
-    /// The people whom the document names.
+    /// The people whom the document names. The path `$id` is the whole document: an export for others whom it
+    /// names has only the list elements and fields about them.
     Shared(&'static str),
     Public(&'static str),
 }

@@ -30,8 +30,8 @@ pub struct PersonalDocument {
     /// The version of the collection, which is that of the document's form.
     pub version: i64,
     pub id: String,
-    /// The personal fields of other people are empty. Those of the person that the capability has sealed are
-    /// opened.
+    /// The part that the person may know. The personal fields of other people are empty; those of the person
+    /// that the capability has sealed are opened.
     pub document: Value,
     /// Why the document is in quarantine, if it is.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -150,15 +150,11 @@ impl Export<'_> {
         }
         let Ok(mut document) = serde_json::from_str::<Value>(&body) else { return Ok(None) };
         if let Some(people) = declared.people() {
-            if !people.names_any(&id, &document, self.ids)
-                || people.is_personal_to_others(&document, self.ids)
-            {
-                return Ok(None);
-            }
-            people.hide_others(&id, &mut document, self.ids);
+            let Some(mut shown) = people.export(&id, document, self.ids) else { return Ok(None) };
             let keys = self.store.keys().derive_for(&place.0, Keyring::SEAL);
             let mut open = |value: &mut Value| open_sealed(value, &keys);
-            people.change_own(&id, &mut document, self.ids, &mut open);
+            people.change_own(&id, &mut shown, self.ids, &mut open);
+            document = shown;
         }
         let ((capability, collection), version) = (place, declared.version);
         Ok(Some(PersonalDocument {
