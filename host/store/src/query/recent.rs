@@ -35,6 +35,33 @@ pub(crate) fn indexed_expression(words: &str, sequence: &str) -> String {
     )
 }
 
+/// The numbers of newest small blocks at which the stretches of [`Stretch::all`] end.
+const STRETCHES: [u64; 3] = [4, 16, NEWEST >> SMALL];
+
+/// Documents that were written one after the other.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stretch {
+    /// The blocks in which they are; `None` if these are all.
+    pub(crate) blocks: Option<RecentBlocks>,
+    /// The position before which they were written; `None` for the newest.
+    pub(crate) end: Option<u64>,
+}
+
+impl Stretch {
+    /// Returns the stretches of about the [`NEWEST`] documents, the newest one first. Each is longer than the one
+    /// before. `last` is the last position in the order of writing.
+    pub(super) fn all(last: u64) -> Vec<Self> {
+        let (mut stretches, mut end) = (Vec::new(), None);
+        for small_blocks in STRETCHES {
+            let blocks = RecentBlocks::new(last, small_blocks);
+            stretches.push(Self { blocks, end });
+            let Some(blocks) = blocks else { break };
+            end = Some(blocks.first_position());
+        }
+        stretches
+    }
+}
+
 /// The documents from one block on, up to the block that is being written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RecentBlocks {
@@ -55,11 +82,6 @@ impl RecentBlocks {
         let first = ((last >> SMALL) + 1).checked_sub(small_blocks)?;
         let first_block = (first << SMALL) >> power;
         (first_block > 0).then_some(Self { power, first_block, last_block })
-    }
-
-    /// Returns the blocks of about the [`NEWEST`] documents; `None` if they contain all documents.
-    pub(super) fn newest(last: u64) -> Option<Self> {
-        Self::new(last, NEWEST >> SMALL)
     }
 
     /// Returns whether the blocks are small.

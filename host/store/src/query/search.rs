@@ -2,7 +2,7 @@
 
 use super::{
     Collection, Filter, Layout, OrderBy, Path, Placed, Query, is_counted,
-    recent::{RANKED, RecentBlocks, SAMPLE},
+    recent::{RANKED, RecentBlocks, SAMPLE, Stretch},
     select::{SearchPart, Select},
 };
 use crate::{
@@ -109,7 +109,7 @@ impl<'a> Search<'a> {
             let last: Vec<(i64,)> = self.queries.fetch(&select.last_written()).await?;
             let last = last.first().map_or(0, |(last,)| unsigned(*last));
             select.recent = self.recent(&select, query, last).await?;
-            select.newest = RecentBlocks::newest(last);
+            select.stretches = Stretch::all(last);
         }
         let limit = u64::from(query.limit) + 1;
         let (mut rows, mut is_cut) = (Vec::new(), false);

@@ -5,7 +5,7 @@ use super::{
     documents::People,
     ids::{person_ids, redact_ids},
     path::{Step, for_each_at},
-    subject::{MatchEffect, Subject},
+    subject::MatchEffect,
 };
 use serde_json::Value;
 

@@ -25,7 +25,7 @@ const RADIUS_FACTOR: f64 = 4.0;
 
 impl<'a> Select<'a> {
     pub(crate) fn new(layout: &'a Layout, backend: &'a Backend) -> Self {
-        Self { layout, backend, recent: None, newest: None }
+        Self { layout, backend, recent: None, stretches: Vec::new() }
     }
 
     /// Selects documents in the query's order, each with its sort keys. The matching rows are

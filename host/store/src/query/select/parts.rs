@@ -1,6 +1,10 @@
 //! The parts of statements.
 
-use super::super::{geo::Circle, layout::Layout, recent::RecentBlocks};
+use super::super::{
+    geo::Circle,
+    layout::Layout,
+    recent::{RecentBlocks, Stretch},
+};
 use crate::connection::Backend;
 use sea_query::{Alias, Expr};
 
@@ -21,8 +25,8 @@ pub(crate) struct Select<'a> {
     pub(super) backend: &'a Backend,
     /// The blocks that are ranked on PostgreSQL; all documents are ranked if it is `None`.
     pub(crate) recent: Option<RecentBlocks>,
-    /// The blocks that are searched for documents with a part of the words, on PostgreSQL; all if it is `None`.
-    pub(crate) newest: Option<RecentBlocks>,
+    /// The documents of which those with a part of the words are found, on PostgreSQL.
+    pub(crate) stretches: Vec<Stretch>,
 }
 
 pub(super) fn column(table: &str, name: impl Into<String>) -> Expr {

@@ -9,6 +9,7 @@ use crate::connection::Backend;
 use portolan_text::{Term, Word};
 use sea_query::{
     Alias, Cond, Expr, ExprTrait as _, IntoTableRef as _, JoinType, Order, SelectStatement,
+    UnionType,
 };
 
 /// The weights of the texts, the first the highest; further texts have the last weight.
@@ -39,7 +40,8 @@ impl Select<'_> {
     }
 
     /// Adds the tables and conditions of the documents that have `count` of the telling words, and not all words.
-    /// `partial` has the positions of the newest.
+    /// `partial` has the keys of the newest: positions on SQLite, and ids on PostgreSQL, where only these are
+    /// indexed.
     pub(super) fn add_partial(
         &self,
         statement: &mut SelectStatement,
@@ -47,16 +49,20 @@ impl Select<'_> {
         count: usize,
         written: &[String],
     ) {
-        let mut partial = SelectStatement::new();
-        self.add_combinations(&mut partial, query, count);
-        self.add_filters(&mut partial, query, query.near, written);
-        partial.expr_as(column("x", "seq"), "seq");
-        partial.limit(RANKED_PARTIAL);
+        let exactly = self.exactly(query, count);
         let table = self.table().into_table_ref().alias(Alias::new("x"));
         match self.backend {
             // `CROSS JOIN` fixes the order of the tables: `bm25` reads its statistics once for all documents.
             Backend::Sqlite(_) => {
                 let words = self.word_table();
+                let mut partial = SelectStatement::new();
+                partial.from(Alias::new(&words));
+                partial.cross_join(table.clone());
+                partial.and_where(self.matches(exactly));
+                partial.and_where(self.is_new());
+                partial.and_where(column("x", "seq").eq(column(&words, "rowid")));
+                partial.order_by((Alias::new(&words), Alias::new("rowid")), Order::Desc);
+                self.add_newest(&mut partial, "seq", query, written);
                 statement.from(Alias::new(&words));
                 statement.join_subquery(
                     JoinType::CrossJoin,
@@ -69,34 +75,45 @@ impl Select<'_> {
                 statement.and_where(self.is_new());
                 statement.and_where(self.ranks());
                 statement.and_where(column("partial", "seq").eq(column(&words, "rowid")));
+                statement.and_where(column("x", "seq").eq(column("partial", "seq")));
             }
             Backend::Postgres(_) => {
+                let parts = self.stretches.iter().map(|stretch| {
+                    let mut part = SelectStatement::new();
+                    part.from(table.clone());
+                    part.and_where(word_condition(&exactly, stretch.blocks));
+                    part.and_where_option(
+                        stretch.end.map(|end| column("x", "seq").lt(end.cast_signed())),
+                    );
+                    part.order_by_expr(column("x", "seq"), Order::Desc);
+                    self.add_newest(&mut part, "id", query, written);
+                    SelectStatement::new()
+                        .column(Alias::new("id"))
+                        .from_subquery(part, Alias::new("part"))
+                        .take()
+                });
+                // PostgreSQL reads an older stretch only if the newer ones have too few documents.
+                let all = parts.reduce(|mut all, part| all.union(UnionType::All, part).take());
+                let mut partial = all.unwrap_or_default();
+                partial.limit(RANKED_PARTIAL);
                 statement.from_subquery(partial, Alias::new("partial"));
                 statement.cross_join(table);
+                statement.and_where(column("x", "id").eq(column("partial", "id")));
             }
         }
-        statement.and_where(column("x", "seq").eq(column("partial", "seq")));
     }
 
-    /// Selects the newest of these documents, through the index of words.
-    fn add_combinations(&self, partial: &mut SelectStatement, query: &Query, count: usize) {
-        let exactly = self.exactly(query, count);
-        match self.backend {
-            Backend::Sqlite(_) => {
-                let words = self.word_table();
-                partial.from(Alias::new(&words));
-                partial.cross_join(self.table().into_table_ref().alias(Alias::new("x")));
-                partial.and_where(self.matches(exactly));
-                partial.and_where(self.is_new());
-                partial.and_where(column("x", "seq").eq(column(&words, "rowid")));
-                partial.order_by((Alias::new(words), Alias::new("rowid")), Order::Desc);
-            }
-            Backend::Postgres(_) => {
-                partial.from_as(self.table(), Alias::new("x"));
-                partial.and_where(word_condition(&exactly, self.newest));
-                partial.order_by_expr(column("x", "seq"), Order::Desc);
-            }
-        }
+    /// Selects the keys of the newest documents that fit the query's other conditions.
+    fn add_newest(
+        &self,
+        partial: &mut SelectStatement,
+        key: &'static str,
+        query: &Query,
+        written: &[String],
+    ) {
+        self.add_filters(partial, query, query.near, written);
+        partial.expr_as(column("x", key), key);
+        partial.limit(RANKED_PARTIAL);
     }
 
     /// Returns the condition that a row of the table of words is of one of the newest documents, on SQLite.
