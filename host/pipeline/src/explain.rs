@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 pub(super) fn explain(
     failure: Failure,
     unit: &Unit,
-    capability: &Capability,
+    (capability, action): (&Capability, &str),
     input: Option<&str>,
 ) -> Failure {
     let explained = match unit.cause() {
@@ -28,16 +28,18 @@ pub(super) fn explain(
     };
     let failure = explained.unwrap_or(failure);
     let is_cursor = failure.has_code(ErrorCode::CursorInvalid) && failure.next.is_none();
-    match input.filter(|_| is_cursor).and_then(|input| first_page(capability, input)) {
+    match input.filter(|_| is_cursor).and_then(|input| first_page(capability, action, input)) {
         Some(next) => failure.next(next),
         None => failure,
     }
 }
 
 /// Returns the same call without its cursor; `None` if it has no field `cursor`.
-fn first_page(capability: &Capability, input: &str) -> Option<Value> {
-    let mut input: Map<String, Value> = serde_json::from_str(input).ok()?;
-    input.shift_remove("cursor")?;
+fn first_page(capability: &Capability, action: &str, input: &str) -> Option<Value> {
+    let mut fields: Map<String, Value> = serde_json::from_str(input).ok()?;
+    fields.shift_remove("cursor")?;
+    let action = ("action".to_owned(), json!(action));
+    let input: Map<_, _> = std::iter::once(action).chain(fields).collect();
     Some(json!({ "capability": capability.id, "input": input }))
 }
 

@@ -185,7 +185,8 @@ impl Host {
         let Executed { outcome, keep_writes, unit } = executed;
         let mut unit = unit.unwrap_or_else(|| Unit::new(self.store.clone(), run.context.now));
         let input = run.task.is_none().then_some(&*run.input);
-        let outcome = outcome.map_err(|failure| explain(failure, &unit, run.capability, input));
+        let called = (&**run.capability, &*run.action.descriptor.name);
+        let outcome = outcome.map_err(|failure| explain(failure, &unit, called, input));
         let is_kept = !run.dry_run && (outcome.is_ok() || keep_writes);
         let emitted = run.dry_run.then(|| {
             let summary = |event: &NewEvent| Emitted {
