@@ -84,28 +84,42 @@ fn print(name: &str, scores: &BTreeMap<String, Score>) {
     }
 }
 
-#[test]
-fn main_is_read_in_all_languages() {
-    let set = labelled::set(&labelled::folder("main"));
-    let show = std::env::var_os("SHOW").is_some();
-    let scores = scores(&set, |item| item["language"].as_str().unwrap().to_owned(), show);
-    print("main", &scores);
-    let all = &scores["all"];
-    assert!(all.precision() >= 0.97 && all.recall() >= 0.95 && all.too_sure == 0);
+/// The floors of a set: precision, recall, and how many may be source-backed wrongly.
+type Floors = (&'static str, f64, f64, usize);
+
+fn assert_sets_are_read(sets: &[Floors]) {
+    let shown = std::env::var("SHOW").unwrap_or_default();
+    for (name, precision, recall, too_sure) in sets {
+        let set = labelled::set(&labelled::folder(name));
+        let language = |item: &Value| item["language"].as_str().unwrap().to_owned();
+        let scores = scores(&set, language, shown == *name);
+        print(name, &scores);
+        let all = &scores["all"];
+        let good = all.precision() >= *precision && all.recall() >= *recall;
+        assert!(good && all.too_sure <= *too_sure, "{name}");
+    }
 }
 
 #[test]
-fn sets_of_other_authors_are_read() {
-    // The aim for items that nobody has read is a precision of 0.95 and a recall of 0.85; see decision 058.
-    for (name, precision, recall, too_sure) in [
-        ("held_out", 0.8, 0.75, 9),
-        ("wire", 0.8, 0.75, 9),
+fn sets_that_were_read_are_read_rightly() {
+    assert_sets_are_read(&[
+        ("main", 0.97, 0.95, 0),
         ("second", 0.95, 0.9, 1),
         ("third", 0.95, 0.9, 1),
         ("fourth", 0.97, 0.93, 1),
         ("fifth", 0.97, 0.93, 1),
         ("sixth", 0.97, 0.93, 1),
-    ] {
+        ("seventh", 0.0, 0.0, 99),
+        ("eighth", 0.0, 0.0, 99),
+        ("ninth", 0.0, 0.0, 99),
+    ]);
+}
+
+#[test]
+fn sets_that_nobody_has_read_are_read() {
+    // The aim is a precision of 0.95 and a recall of 0.85; see decision 058.
+    for (name, precision, recall, too_sure) in [("held_out", 0.8, 0.75, 9), ("wire", 0.8, 0.75, 9)]
+    {
         let scores = scores(&labelled::set(&labelled::folder(name)), |_| "all".to_owned(), false);
         print(name, &scores);
         let all = &scores["all"];

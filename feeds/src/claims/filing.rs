@@ -1,6 +1,10 @@
 //! Claims of filings: only a Form D, or an amendment of one, by the company itself tells of funding.
 
-use super::{Amount, Claim, Modality, Predicate, Reading, company::Companies, token::tokens};
+use super::{
+    Amount, Claim, Modality, Predicate, Reading, company::Companies, notice, text::Text,
+    token::tokens,
+};
+use std::collections::BTreeSet;
 
 /// The forms by which a company reports that it has sold securities without a public offering.
 const FUNDING_FORMS: [&str; 2] = ["D", "D/A"];
@@ -107,15 +111,14 @@ fn filer_of(cik: Option<&str>, filer: Option<&str>, companies: &Companies) -> Op
     companies.get(company).filter(|known| known.cik.is_none()).map(|_| company)
 }
 
-/// A notice of an exempt offering from another register names its form in words.
+/// A notice that names its form in words, or one of another register.
 fn notice(reading: &Reading<'_>, companies: &Companies) -> Vec<Claim> {
-    const NOTICE: &str = "notice of exempt offering";
-    let title = reading.title.to_lowercase();
-    let Some(at) = title.find(NOTICE) else { return Vec::new() };
-    let rest = reading.title.get(at + NOTICE.len()..).unwrap_or_default();
-    let name = rest.trim_start_matches(|letter: char| !letter.is_alphanumeric());
-    let company =
-        filer_of(reading.cik, Some(name), companies).filter(|company| !companies.invests(*company));
+    let (title, text) = (reading.title, reading.text);
+    if !notice::is_form_d(title, text) && !notice::tells_of_paid_shares(title, text) {
+        return Vec::new();
+    }
+    let company = issuer(reading, companies)
+        .filter(|company| !companies.invests(*company) && !reading.is_fund);
     vec![Claim {
         company,
         predicate: Predicate::RaisedFunding,
@@ -127,6 +130,27 @@ fn notice(reading: &Reading<'_>, companies: &Companies) -> Vec<Claim> {
         evidence: crate::text::line(reading.title, 240),
         doubt: None,
     }]
+}
+
+/// Returns the company by its number, or the one of the feed if the notice names it, or the only one that the
+/// title names.
+fn issuer(reading: &Reading<'_>, companies: &Companies) -> Option<usize> {
+    if let Some(company) = reading.cik.and_then(|cik| companies.with_cik(cik)) {
+        return Some(company);
+    }
+    if tokens(reading.title).iter().any(|word| VEHICLES.contains(&word.text.as_str())) {
+        return None;
+    }
+    let named = |title: &str, text: &str| -> BTreeSet<usize> {
+        let mentions = companies.mentions(&Text::new(title, text));
+        mentions.into_iter().map(|mention| mention.company).collect()
+    };
+    let all = named(reading.title, reading.text);
+    if let Some(own) = reading.own {
+        return Some(own).filter(|own| all.contains(own));
+    }
+    let titled = named(reading.title, "");
+    titled.first().copied().filter(|_| titled.len() == 1)
 }
 
 /// Returns the amount sold that the text names, or else the amount offered.

@@ -7,6 +7,7 @@ mod filing;
 mod frame;
 mod lexicon;
 mod money;
+mod notice;
 mod opinion;
 mod others;
 mod party;

@@ -49,7 +49,10 @@ impl Frame<'_> {
     fn role_by_words(&self, mention: &Mention) -> Role {
         let text = self.text;
         let (start, end) = (mention.start, mention.end);
-        let near = start.saturating_sub(7)..start;
+        // What another sentence or line says is no relation of this name.
+        let begins = |at: &usize| text.begins_sentence(*at) || text.begins_line(*at);
+        let first = start.saturating_sub(7);
+        let near = (first..=start).rev().find(begins).unwrap_or(first)..start;
         if self.is_disclaimed(mention.company) {
             return Role::Relation;
         }
@@ -60,7 +63,7 @@ impl Frame<'_> {
                 && cue.end <= start
                 && (cue.end..start).all(|at| text.word(at) != ",")
         });
-        if related || (text.is(end, Class::Relation) && text.token_apart(end)) {
+        if related || self.is_followed_by_relation(end) {
             return Role::Relation;
         }
         let next = text.word(end);
@@ -120,6 +123,16 @@ impl Frame<'_> {
             };
         }
         Role::Subject
+    }
+
+    /// "Harbor rival", but not "Harbor ahead of", which tells nothing of a relation.
+    fn is_followed_by_relation(&self, end: usize) -> bool {
+        const OPEN: [&str; 4] = ["of", "to", "on", "like"];
+        let text = self.text;
+        let next = end..end + 1;
+        let mut cues = self.cues_in(&next, Class::Relation);
+        text.token_apart(end)
+            && cues.any(|cue| !OPEN.contains(&text.word(cue.end.saturating_sub(1))))
     }
 
     /// Returns the investor that seeks people itself: the one of whom the sentence or the title tells first.

@@ -107,7 +107,8 @@ impl Text {
         };
         let language = language(&tokens);
         let lexicon = lexicon::of(language);
-        let cues = lexicon.cues(&tokens);
+        let mut cues = lexicon.cues(&tokens);
+        cues.retain(|cue| !is_month(&tokens, cue));
         let amounts = money::amounts(&tokens, lexicon, language);
         let mut made = Self {
             language,
@@ -218,6 +219,16 @@ impl Text {
             _ => "",
         }
     }
+}
+
+/// Returns whether a phrase is the month in a date: "May 11", "11 May".
+fn is_month(tokens: &[Token], cue: &Cue) -> bool {
+    let number = |at: Option<usize>| {
+        at.and_then(|at| tokens.get(at)).is_some_and(|token| token.kind == Kind::Number)
+    };
+    cue.end == cue.start + 1
+        && tokens.get(cue.start).is_some_and(|token| token.is("may") && token.capital)
+        && (number(cue.start.checked_sub(1)) || number(Some(cue.end)))
 }
 
 fn is_title_case(title: &[Token]) -> bool {
