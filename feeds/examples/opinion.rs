@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A feature counts if at least this number of items have it.
-const LEAST: usize = 2;
+const LEAST: usize = 3;
 /// Weights are drawn to zero with this strength.
 const PENALTY: f64 = 6.0;
 const STEPS: usize = 300;

@@ -18,6 +18,8 @@ const SILENT: [Class; 6] = [
     Class::Particle,
     Class::Verb,
 ];
+/// Classes that tell nothing by their order.
+const DULL: [Class; 4] = [Class::Descriptor, Class::With, Class::By, Class::Self_];
 /// Classes that are paired with all others of their sentence.
 const EVENTS: [&str; 10] =
     ["Raise", "Take", "Invest", "Stake", "Round", "Hire", "Open", "Freeze", "Amount", "Subject"];
@@ -47,6 +49,7 @@ pub(super) fn features(reading: &Reading<'_>, frame: &Frame<'_>, claims: &Claims
         }
         sentences += usize::from(place == 'b');
         words(frame, sentence, place, &mut all);
+        course(frame, sentence, place, &mut all);
     }
     all.insert(format!("sentences {}", sentences.min(4)));
     found(claims, &mut all);
@@ -84,12 +87,74 @@ fn words(frame: &Frame<'_>, sentence: &Range<usize>, place: char, all: &mut BTre
         words.push(word);
         at = next.max(at + 1);
     }
+    if frame.text.language != Language::Japanese {
+        beginnings(&words, place, all);
+    }
     let longest = if frame.text.language == Language::Japanese { 3 } else { 2 };
     for length in 1..=longest {
         for run in words.windows(length) {
             let run = run.join(" ");
             all.insert(format!("{place}w {run}"));
             all.insert(format!("w {run}"));
+        }
+    }
+}
+
+/// How many letters of a word are its beginning, which stands for all its forms.
+const BEGINNING: usize = 4;
+/// How many words stand near a name or a sum.
+const NEAR: usize = 3;
+
+/// Adds the beginnings of words and of pairs, and which stand before and after names and sums.
+fn beginnings(words: &[&str], place: char, all: &mut BTreeSet<String>) {
+    let begun: Vec<&str> = words.iter().map(|word| beginning(word)).collect();
+    for (_, begun) in words.iter().zip(&begun).filter(|(word, begun)| word != begun) {
+        all.insert(format!("{place}s {begun}"));
+        all.insert(format!("s {begun}"));
+    }
+    let pairs = begun.windows(2).zip(words.windows(2));
+    for (pair, _) in pairs.filter(|(pair, full)| pair != full) {
+        all.insert(format!("s {}", pair.join(" ")));
+    }
+    for (at, word) in words.iter().enumerate().filter(|(_, word)| is_mark(word)) {
+        let before = begun.get(at.saturating_sub(NEAR)..at).unwrap_or_default();
+        let after = begun.iter().skip(at + 1).take(NEAR);
+        all.extend(before.iter().map(|other| format!("{place}n {other} < {word}")));
+        all.extend(after.map(|other| format!("{place}n {word} > {other}")));
+    }
+}
+
+fn is_mark(word: &str) -> bool {
+    matches!(word, "COMPANY" | "INVESTOR" | "SUM")
+}
+
+fn beginning(word: &str) -> &str {
+    let end = word.char_indices().nth(BEGINNING).map_or(word.len(), |(end, _)| end);
+    if is_mark(word) { word } else { word.get(..end).unwrap_or(word) }
+}
+
+/// Adds which names, sums and classes of phrases follow each other, whatever stands between.
+fn course(frame: &Frame<'_>, sentence: &Range<usize>, place: char, all: &mut BTreeSet<String>) {
+    let mut marks: Vec<(usize, String)> = Vec::new();
+    for mention in frame.mentions_in(sentence) {
+        let investor = frame.companies.invests(mention.company);
+        marks.push((mention.start, if investor { "INVESTOR" } else { "COMPANY" }.to_owned()));
+    }
+    let sums = &frame.text.amounts;
+    let from = sums.partition_point(|found| found.at.start < sentence.start);
+    let within = sums.iter().skip(from).take_while(|found| found.at.start < sentence.end);
+    marks.extend(within.map(|found| (found.at.start, "SUM".to_owned())));
+    let cues = &frame.text.cues;
+    let from = cues.partition_point(|cue| cue.start < sentence.start);
+    let within = cues.iter().skip(from).take_while(|cue| cue.start < sentence.end);
+    let heard = within.filter(|cue| !SILENT.contains(&cue.class) && !DULL.contains(&cue.class));
+    marks.extend(heard.map(|cue| (cue.start, format!("{:?}", cue.class))));
+    marks.sort();
+    marks.dedup();
+    let names: Vec<&str> = marks.iter().map(|(_, name)| name.as_str()).collect();
+    for length in 2..=3 {
+        for run in names.windows(length) {
+            all.insert(format!("{place}c {}", run.join(" ")));
         }
     }
 }
