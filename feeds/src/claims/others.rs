@@ -2,7 +2,8 @@
 
 use super::{
     Claim, Modality, Predicate,
-    frame::{Standing, Subject},
+    company::Mention,
+    frame::{Role, Standing, Subject},
     lexicon::Class,
     reader::Item,
 };
@@ -30,6 +31,20 @@ impl Item<'_> {
             evidence: self.words(&(0..self.text().title_end)),
             doubt: None,
         })
+    }
+
+    /// Below a title about the round of a rival or a customer, a round of the company is told in passing.
+    pub(super) fn hold_asides(&self, claims: &mut [Claim]) {
+        let is_funding = |claim: &Claim| claim.predicate == Predicate::RaisedFunding;
+        let title = 0..self.text().title_end;
+        let is_related = |mention: &Mention| self.frame.role(mention) == Role::Relation;
+        let begins =
+            claims.first().is_some_and(|claim| is_funding(claim) && claim.company.is_none());
+        if begins && self.frame.mentions_in(&title).iter().any(is_related) {
+            for claim in claims.iter_mut().filter(|claim| is_funding(claim)) {
+                claim.modality = Modality::Background;
+            }
+        }
     }
 
     /// Returns the first claim of each other kind, as the title or the first sentences tell it.

@@ -73,6 +73,7 @@ pub(super) fn claims(reading: &Reading<'_>, frame: &Frame<'_>) -> (Vec<Claim>, O
     for evidence in &found {
         claims.extend(item.claim(evidence, held));
     }
+    item.hold_asides(&mut claims);
     claims.extend(item.posted(&claims));
     claims.extend(item.others());
     (claims, topic)
@@ -365,7 +366,7 @@ impl Item<'_> {
             Subject::Topic if self.is_strangers() => None,
             Subject::Topic if self.topic.is_some() => self.topic,
             _ if is_hiring && !frame.amount_in(&evidence.sentence) => {
-                frame.hiring_investor(&evidence.sentence)
+                frame.hiring_investor(&evidence.sentence, subject == Subject::Other)
             }
             Subject::Topic | Subject::Other => None,
         };

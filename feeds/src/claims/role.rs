@@ -136,11 +136,19 @@ impl Frame<'_> {
     }
 
     /// Returns the investor that seeks people itself: the one of whom the sentence or the title tells first.
-    pub(super) fn hiring_investor(&self, sentence: &Range<usize>) -> Option<usize> {
+    pub(super) fn hiring_investor(
+        &self,
+        sentence: &Range<usize>,
+        is_others: bool,
+    ) -> Option<usize> {
         let title = 0..self.text.title_end;
-        let first = self.mentions_in(sentence).first().or(self.mentions_in(&title).first());
+        let first = match is_others {
+            true => self.mentions_in(sentence).first(),
+            false => self.mentions_in(sentence).first().or(self.mentions_in(&title).first()),
+        };
         let acts = first.filter(|mention| self.role(mention) == Role::Subject);
         let named = match (first, acts) {
+            (None, _) if is_others => None,
             (None, _) => self.own,
             (_, acts) => acts.map(|mention| mention.company),
         };
