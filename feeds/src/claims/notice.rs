@@ -9,7 +9,7 @@ const FORM: [&str; 5] = ["form", "formular", "formulaire", "formulario", "フォ
 /// Names of the notice that Form D is.
 const EXEMPT: [&str; 1] = ["notice of exempt offering"];
 /// Names of what a register notes when shares are issued.
-const ISSUED: [&str; 34] = [
+const ISSUED: [&str; 35] = [
     "return of allotment",
     "return of allotments",
     "allotment of shares",
@@ -43,10 +43,11 @@ const ISSUED: [&str; 34] = [
     "第三者割当",
     "増資",
     "株式の発行",
+    "株式発行",
     "資本金の額の増加",
 ];
 /// Words that say that they were paid.
-const PAID: [&str; 32] = [
+const PAID: [&str; 33] = [
     "cash",
     "amount paid",
     "paid up",
@@ -65,6 +66,7 @@ const PAID: [&str; 32] = [
     "en espèces",
     "en numéraire",
     "libérées",
+    "réalisation définitive",
     "libérée",
     "intégralement souscrite",
     "aportación dineraria",

@@ -35,7 +35,9 @@ impl Frame<'_> {
             _ => mention.end,
         };
         let after = end..end + 3;
-        if near || self.cues_in(&after, Class::Relation).next().is_some() {
+        // "ソラノ（東京・港）とは無関係"
+        let apart = self.cues_in(&(end..end + 10), Class::Disclaim).next().is_some();
+        if near || apart || self.cues_in(&after, Class::Relation).next().is_some() {
             return Role::Relation;
         }
         match text.word(end) {
