@@ -1,6 +1,6 @@
 //! Claims in labelled items. All sets were read when the tables were written and the second opinion was
-//! trained, except `held_out` and `wire`, of which only the totals are printed. If `SHOW` is set, the items of
-//! `main` that are read wrongly are printed.
+//! trained, except `held_out` and `wire`, of which only the totals are printed. If `SHOW` names another set,
+//! its items that are read wrongly are printed.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod labelled;
@@ -109,16 +109,17 @@ fn sets_that_were_read_are_read_rightly() {
         ("fourth", 0.97, 0.93, 1),
         ("fifth", 0.97, 0.93, 1),
         ("sixth", 0.97, 0.93, 1),
-        ("seventh", 0.0, 0.0, 99),
-        ("eighth", 0.0, 0.0, 99),
-        ("ninth", 0.0, 0.0, 99),
+        ("seventh", 0.97, 0.93, 1),
+        ("eighth", 0.97, 0.93, 1),
+        ("ninth", 0.96, 0.93, 1),
     ]);
 }
 
 #[test]
 fn sets_that_nobody_has_read_are_read() {
     // The aim is a precision of 0.95 and a recall of 0.85; see decision 058.
-    for (name, precision, recall, too_sure) in [("held_out", 0.8, 0.75, 9), ("wire", 0.8, 0.75, 9)]
+    for (name, precision, recall, too_sure) in
+        [("held_out", 0.85, 0.75, 6), ("wire", 0.92, 0.75, 3)]
     {
         let scores = scores(&labelled::set(&labelled::folder(name)), |_| "all".to_owned(), false);
         print(name, &scores);

@@ -1,5 +1,5 @@
 //! What the second opinion looks at in an item: the words, the classes of phrases in the title and in the
-//! text, which of them stand in one sentence, and what the rules have found.
+//! text, which of them stand in one sentence and in which order, and what the rules have found.
 
 use super::{
     Claims, Predicate, Reading,
@@ -25,6 +25,14 @@ const EVENTS: [&str; 10] =
     ["Raise", "Take", "Invest", "Stake", "Round", "Hire", "Open", "Freeze", "Amount", "Subject"];
 /// The features that the rules have found begin like this.
 pub const BY_RULES: &str = "rules ";
+/// Those that need no table of phrases begin like one of these.
+pub const OF_WORDS: [&str; 11] =
+    ["w ", "tw ", "bw ", "s ", "ts ", "bs ", "tn ", "bn ", "source", "sentences", "names"];
+
+/// How many letters of a word are its beginning, which stands for all its forms.
+const BEGINNING: usize = 4;
+/// How many words stand near a name or a sum.
+const NEAR: usize = 3;
 
 /// Returns the features, sorted and each once.
 pub(super) fn features(reading: &Reading<'_>, frame: &Frame<'_>, claims: &Claims) -> Vec<String> {
@@ -99,11 +107,6 @@ fn words(frame: &Frame<'_>, sentence: &Range<usize>, place: char, all: &mut BTre
         }
     }
 }
-
-/// How many letters of a word are its beginning, which stands for all its forms.
-const BEGINNING: usize = 4;
-/// How many words stand near a name or a sum.
-const NEAR: usize = 3;
 
 /// Adds the beginnings of words and of pairs, and which stand before and after names and sums.
 fn beginnings(words: &[&str], place: char, all: &mut BTreeSet<String>) {

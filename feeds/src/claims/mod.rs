@@ -17,7 +17,7 @@ mod text;
 mod token;
 
 pub use company::{Companies, Company, plain_cik};
-pub use features::BY_RULES;
+pub use features::{BY_RULES, OF_WORDS};
 pub use filing::{Head, head};
 pub use money::Amount;
 pub use opinion::LABELS;

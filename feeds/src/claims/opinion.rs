@@ -87,6 +87,7 @@ fn shares(sums: Weights) -> Weights {
 
 /// Compares what the rules found with the opinion.
 pub(super) fn weigh(claims: &mut Claims, opinion: &Opinion, frame: &Frame<'_>) {
+    let mut doubted: Vec<Predicate> = Vec::new();
     for _ in KINDS {
         let Some(signal) = claims.signal() else { break };
         let (predicate, told) = (signal.predicate, signal.modality);
@@ -98,6 +99,7 @@ pub(super) fn weigh(claims: &mut Claims, opinion: &Opinion, frame: &Frame<'_>) {
             for claim in claims.all.iter_mut().filter(held) {
                 claim.doubt = Some(opinion.against.clone());
             }
+            doubted.push(predicate);
             continue;
         }
         let modality = match told {
@@ -110,7 +112,8 @@ pub(super) fn weigh(claims: &mut Claims, opinion: &Opinion, frame: &Frame<'_>) {
         }
         return;
     }
-    for (predicate, _) in KINDS {
+    // What is not sure enough to be kept is not added either.
+    for (predicate, _) in KINDS.into_iter().filter(|(kind, _)| !doubted.contains(kind)) {
         let (announced, reported) = opinion.of(predicate);
         let likely = announced.max(reported);
         let least = if is_doubtful(predicate, frame) { ADD_DESPITE } else { ADD };

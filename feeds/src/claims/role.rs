@@ -36,7 +36,9 @@ impl Frame<'_> {
         };
         let after = end..end + 3;
         // "ソラノ（東京・港）とは無関係"
-        let apart = self.cues_in(&(end..end + 10), Class::Disclaim).next().is_some();
+        let ends = |at: &usize| matches!(text.word(*at), "。" | "、") || text.begins_line(*at);
+        let clause = end..(end..end + 10).find(ends).unwrap_or(end + 10);
+        let apart = self.has(&clause, Class::Disclaim) && self.mentions_in(&clause).is_empty();
         if near || apart || self.cues_in(&after, Class::Relation).next().is_some() {
             return Role::Relation;
         }
