@@ -134,7 +134,7 @@ fn an_invalid_case_is_reported_with_its_file_its_name_and_its_field() {
         (
             "a wrong input",
             r#"{"name": "a", "action": "get", "input": {"ID": "b"}, "expect": {"output": {}}}"#,
-            "{\"pointer\":\"/ID\",\"rule\":\"additionalProperties\",\"expected\":[\"id\"]}",
+            "{\"pointer\":\"/ID\",\"rule\":\"additionalProperties\",\"expected\":[\"id\"],",
         ),
     ] {
         fs::write(folder.path().join("cases/a.json"), case).unwrap();

@@ -77,6 +77,9 @@ pub struct Claim {
     pub doubt: Option<String>,
 }
 
+/// The least number of characters that make a text more than a title.
+const LEAST_BODY: usize = 60;
+
 /// An item whose claims are read.
 #[derive(Debug, Clone)]
 pub struct Reading<'a> {
@@ -159,9 +162,19 @@ pub fn read(reading: &Reading<'_>, companies: &Companies) -> Claims {
     let text = text::Text::new(reading.title, reading.text);
     let frame = reader::frame(reading, &text, companies);
     let mut claims = by_rules(reading, &frame);
-    let features = features::features(reading, &frame, &claims);
-    opinion::weigh(&mut claims, &opinion::judge(&features), &frame);
+    if has_body(reading) {
+        let features = features::features(reading, &frame, &claims);
+        opinion::weigh(&mut claims, &opinion::judge(&features), &frame);
+    }
     claims
+}
+
+/// Returns whether an item tells more than its title. The second opinion was trained with such items only, and
+/// doubts every title alone.
+fn has_body(reading: &Reading<'_>) -> bool {
+    let text = reading.text.trim();
+    let body = text.strip_prefix(reading.title.trim()).unwrap_or(text);
+    body.chars().count() >= LEAST_BODY
 }
 
 fn by_rules(reading: &Reading<'_>, frame: &frame::Frame<'_>) -> Claims {
