@@ -96,6 +96,7 @@ mod cases {
     mod mcp_claim;
     mod mcp_documents;
     mod mcp_examples;
+    mod mcp_next;
     mod mcp_streams;
     mod mcp_tools;
     mod message_links;

@@ -34,9 +34,8 @@ async function call(client, name, input) {
 
 /** Takes the next step of a refusal. A real agent asks its person for the number and the code. */
 async function claim(client, step) {
-  const tool = step.capability.replaceAll(".", "_");
-  await call(client, tool, { ...step.input, phone: "+14155550100" });
-  await call(client, tool, { action: "verify", code: "424242" });
+  await call(client, step.tool, { ...step.arguments, phone: "+14155550100" });
+  await call(client, step.tool, { action: "verify", code: "424242" });
 }
 
 const agent = await register();

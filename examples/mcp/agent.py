@@ -61,9 +61,8 @@ async def call(client, tool, **arguments):
 
 async def claim(client, step):
     """Takes the next step of a refusal. A real agent asks its person for number and code."""
-    tool = step["capability"].replace(".", "_")
-    await call(client, tool, **step["input"], phone="+14155550100")
-    await call(client, tool, action="verify", code="424242")
+    await call(client, step["tool"], **step["arguments"], phone="+14155550100")
+    await call(client, step["tool"], action="verify", code="424242")
 
 
 async def main():

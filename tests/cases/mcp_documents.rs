@@ -140,9 +140,13 @@ async fn a_large_catalog_is_reached_through_three_tools() {
     let unclaimed =
         client.tool("call_capability", call(json!({ "action": "open", "account": "x" }))).await;
     assert_eq!(unclaimed["structuredContent"]["error_code"], "phone_binding_required");
+    let next = &unclaimed["structuredContent"]["next"];
+    let bind = json!({ "capability": "svc.phone-binding", "input": { "action": "bind" } });
+    assert_eq!((&next["tool"], &next["arguments"]), (&json!("call_capability"), &bind));
     let unknown =
         client.tool("call_capability", json!({ "capability": "nobody", "input": {} })).await;
     assert_eq!(unknown["structuredContent"]["error_code"], "unknown_capability");
+    assert_eq!(unknown["structuredContent"]["next"]["tool"], "find_capabilities");
     // A missing scope has the same status, by which the client can ask for more.
     let agent = host.register().await;
     host.claim(agent["agent_id"].as_str().unwrap()).await;

@@ -67,6 +67,11 @@ impl Selected<'_> {
     }
 }
 
+/// Returns the name of a capability's MCP tool: the id in the characters that tool names may have.
+pub fn tool_name(id: &str) -> String {
+    id.replace('.', "_")
+}
+
 impl Capability {
     pub(super) fn new(
         descriptor: Descriptor,
@@ -113,9 +118,9 @@ impl Capability {
         semver::Version::parse(&self.descriptor.version).map_or(0, |version| version.major)
     }
 
-    /// Returns the name of its MCP tool: the id in the characters that tool names may have.
+    /// Returns the name of its MCP tool.
     pub fn tool_name(&self) -> String {
-        self.id.replace('.', "_")
+        tool_name(&self.id)
     }
 
     /// Returns the actions that agents may call.

@@ -93,7 +93,7 @@ mod trust;
 pub use action::{Action, Schemas};
 pub use breaking::{find_breaking_changes, published_version, stored_conflicts};
 pub use call_schema::branch;
-pub use capability::{Capability, Input, Selected};
+pub use capability::{Capability, Input, Selected, tool_name};
 pub use catalog::{Catalog, CatalogOptions};
 pub use check::undeclared_people;
 pub use decisions::DecisionError;

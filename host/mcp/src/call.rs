@@ -4,9 +4,11 @@ use crate::{
     Sender,
     claim::{self, Outcome},
     finder,
-    request::ToolRequest,
+    next::translate_next,
+    request::{Target, ToolRequest},
     sender::sender,
     server::Server,
+    tools::Tools,
 };
 use portolan_pipeline::{Answer, Call};
 use portolan_vocabulary::{AgentCaller, Failure};
@@ -21,11 +23,7 @@ use std::sync::Arc;
 impl Server {
     /// Returns the tools that are listed for this caller.
     pub(super) fn listed_tools(&self, caller: &AgentCaller) -> Vec<Tool> {
-        let snapshot = self.mcp.host.catalog.snapshot();
-        self.mcp
-            .tools
-            .tools_for(&snapshot, &self.mcp.settings)
-            .listed_tools(caller, self.mcp.host.clock.now())
+        self.tools().listed_tools(caller, self.mcp.host.clock.now())
     }
 
     pub(super) async fn call(
@@ -42,7 +40,12 @@ impl Server {
             String::new()
         };
         let now = self.mcp.host.clock.now();
-        let target = match self.request(&request.name, arguments)? {
+        let tools = self.tools();
+        let parsed = tools.request(&request.name, arguments).ok_or_else(|| {
+            let text = format!("there is no tool {}; tools/list has them", request.name);
+            ErrorData::invalid_params(text, None)
+        })?;
+        let target = match parsed {
             ToolRequest::Call(target) => target,
             ToolRequest::Find { query } => {
                 let snapshot = self.mcp.host.catalog.snapshot();
@@ -52,7 +55,7 @@ impl Server {
             ToolRequest::Describe { capability } => {
                 let described =
                     finder::describe(&self.mcp.host.catalog.snapshot(), &capability, now);
-                return Ok(tool_result(described).into());
+                return Ok(result(described, &tools, None).into());
             }
         };
         let mut can_ask = supports_forms;
@@ -61,37 +64,35 @@ impl Server {
                 Outcome::Asked(question) => {
                     return Ok(self.ask(&sender, question, &digest)?.into());
                 }
-                Outcome::Refused(failure) => return Ok(result(Err(failure)).into()),
+                Outcome::Refused(failure) => {
+                    return Ok(result(Err(failure), &tools, Some(&target)).into());
+                }
                 Outcome::Completed => self.reload_caller(&mut sender).await,
                 Outcome::Declined => can_ask = false,
             }
         }
-        // After the claim, the same call runs again.
-        let retry_body = can_ask.then(|| target.body.clone());
-        let mut outcome = self.run(&sender, &target.capability, target.body).await;
+        let mut outcome = self.run(&sender, &target.capability, target.body.clone()).await;
         let question = outcome.as_ref().err().and_then(claim::question);
-        if let (Some(question), Some(body)) = (question, retry_body) {
+        if let Some(question) = question.filter(|_| can_ask) {
             if claim::ends_with_question(&context) {
                 return Ok(self.ask(&sender, question, &digest)?.into());
             }
             match self.ask_and_wait(&sender, &context, question).await {
                 Outcome::Completed => {
                     self.reload_caller(&mut sender).await;
-                    outcome = self.run(&sender, &target.capability, body).await;
+                    outcome = self.run(&sender, &target.capability, target.body.clone()).await;
                 }
                 Outcome::Refused(failure) => outcome = Err(failure),
                 Outcome::Asked(_) | Outcome::Declined => {}
             }
         }
-        Ok(result(outcome).into())
+        Ok(result(outcome.map(Answer::into_body), &tools, Some(&target)).into())
     }
 
-    fn request(&self, tool: &str, arguments: Map<String, Value>) -> Result<ToolRequest, ErrorData> {
+    /// Returns the tools of the latest catalog version.
+    fn tools(&self) -> Arc<Tools> {
         let snapshot = self.mcp.host.catalog.snapshot();
-        let tools = self.mcp.tools.tools_for(&snapshot, &self.mcp.settings);
-        tools
-            .request(tool, arguments)
-            .ok_or_else(|| ErrorData::invalid_params(format!("there is no tool {tool}"), None))
+        self.mcp.tools.tools_for(&snapshot, &self.mcp.settings)
     }
 
     /// Loads the caller again, because the agent may have been claimed since its message arrived.
@@ -124,14 +125,14 @@ impl Server {
     }
 }
 
-/// Returns a tool's result, with the same body as the answer to a call over HTTP.
-fn result(outcome: Result<Answer, Failure>) -> CallToolResult {
-    tool_result(outcome.map(Answer::into_body))
-}
-
-fn tool_result(outcome: Result<Value, Failure>) -> CallToolResult {
-    match outcome {
-        Ok(body) => CallToolResult::structured(body),
-        Err(failure) => CallToolResult::structured_error(json!(failure)),
+/// Returns a tool's result: the body of the answer to a call over HTTP, with the next step as this client can
+/// take it.
+fn result(outcome: Result<Value, Failure>, tools: &Tools, call: Option<&Target>) -> CallToolResult {
+    let is_error = outcome.is_err();
+    let mut body = outcome.unwrap_or_else(|failure| json!(failure));
+    translate_next(&mut body, tools, call);
+    match is_error {
+        true => CallToolResult::structured_error(body),
+        false => CallToolResult::structured(body),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     description::description,
-    request::{Target, ToolRequest},
+    request::{Target, ToolRequest, tool_call},
 };
 use portolan_catalog::{Capability, Snapshot};
 use portolan_vocabulary::{AgentCaller, FINDER_TOOLS, Failure, Timestamp};
@@ -84,6 +84,21 @@ pub(super) fn request(tool: &str, mut arguments: Map<String, Value>) -> Option<T
         }
         _ => return None,
     })
+}
+
+/// Returns the step that calls a capability.
+pub(super) fn call(capability: &str, input: Map<String, Value>) -> Map<String, Value> {
+    tool_call(CALL, json!({ "capability": capability, "input": input }))
+}
+
+/// Returns the step that describes a capability.
+pub(super) fn describing_call(capability: &str) -> Map<String, Value> {
+    tool_call(DESCRIBE, json!({ "capability": capability }))
+}
+
+/// Returns the step that lists capabilities.
+pub(super) fn finding_call() -> Map<String, Value> {
+    tool_call(FIND, json!({}))
 }
 
 /// Returns the capabilities that the caller may call and that contain words of the query, the best

@@ -8,7 +8,7 @@
 //!   passes each method to its module.
 //! - `tools` are the tools of a catalog snapshot, `description` their texts, `finder` the three tools
 //!   for a large catalog, `request` a parsed tool call.
-//! - `call` is `tools/call`, and `claim` the questions with which a person claims the agent during a call.
+//! - `call` is `tools/call`, `next` the step that an answer names, and `claim` the questions with which a person claims the agent during a call.
 //! - `resources` and `page` are documents, `prompts` texts that a person can start with, `changes` the
 //!   notifications about a new catalog version.
 //!
@@ -23,6 +23,7 @@ mod claim;
 mod description;
 mod endpoint;
 mod finder;
+mod next;
 mod page;
 mod prompts;
 mod request;

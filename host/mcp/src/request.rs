@@ -1,6 +1,6 @@
-//! A parsed tool call.
+//! A parsed tool call, and a tool call as a next step names it.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// A parsed tool call. `Find` and `Describe` come from the tools for a large catalog.
@@ -16,4 +16,9 @@ pub(super) enum ToolRequest {
 pub(super) struct Target {
     pub(super) capability: Arc<str>,
     pub(super) body: Map<String, Value>,
+}
+
+/// Returns a next step that calls a tool.
+pub(super) fn tool_call(tool: &str, arguments: Value) -> Map<String, Value> {
+    Map::from_iter([("tool".to_owned(), json!(tool)), ("arguments".to_owned(), arguments)])
 }

@@ -5,10 +5,10 @@ use crate::{
     McpSettings,
     description::description,
     finder,
-    request::{Target, ToolRequest},
+    request::{Target, ToolRequest, tool_call},
 };
 use arc_swap::ArcSwapOption;
-use portolan_catalog::{Action, Capability, Snapshot};
+use portolan_catalog::{Action, Capability, Snapshot, tool_name};
 use portolan_vocabulary::{Access, AgentCaller, Timestamp};
 use rmcp::model::{MetaObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
@@ -22,7 +22,7 @@ pub(super) struct Cache(ArcSwapOption<(u64, Arc<Tools>)>);
 #[derive(Debug)]
 pub(super) struct Tools {
     entries: Vec<ToolEntry>,
-    /// The capability of each tool name.
+    /// The capability of each tool name, and of each id, which calls may name as well.
     names: BTreeMap<String, Arc<str>>,
     /// The three tools that replace `entries` if the catalog is too large to be listed; otherwise
     /// `None`.
@@ -52,9 +52,7 @@ impl Cache {
 impl Tools {
     fn new(snapshot: &Snapshot, max_listed: usize) -> Self {
         let capabilities = || snapshot.capabilities.values();
-        let names = capabilities()
-            .map(|capability| (capability.tool_name(), Arc::clone(&capability.id)))
-            .collect();
+        let names = snapshot.capabilities.keys().flat_map(names_of).collect();
         let finder = (snapshot.capabilities.len() > max_listed).then(finder::tools);
         let entries = capabilities().filter(|_| finder.is_none());
         let entries = entries.map(|capability| ToolEntry::new(capability));
@@ -83,6 +81,41 @@ impl Tools {
         }
         self.finder.as_ref().and_then(|_| finder::request(name, arguments))
     }
+
+    /// Returns the tool and the arguments that call a capability; `None` if it is not loaded.
+    pub(super) fn call_of(
+        &self,
+        capability: &str,
+        input: Map<String, Value>,
+    ) -> Option<Map<String, Value>> {
+        let id = self.names.get(capability)?;
+        Some(match self.finder {
+            Some(_) => finder::call(id, input),
+            None => tool_call(&tool_name(id), Value::Object(input)),
+        })
+    }
+
+    /// Returns the call that describes a capability of a large catalog; `None` if the list does.
+    pub(super) fn describing_call(&self, capability: &str) -> Option<Map<String, Value>> {
+        self.finder.as_ref().map(|_| finder::describing_call(capability))
+    }
+
+    /// Returns the call that finds the capabilities of a large catalog; `None` if the list has them.
+    pub(super) fn finding_call(&self) -> Option<Map<String, Value>> {
+        self.finder.as_ref().map(|_| finder::finding_call())
+    }
+
+    /// Makes the tools of capabilities of which only the ids are known.
+    #[cfg(test)]
+    pub(super) fn named(ids: &[&str], is_large: bool) -> Self {
+        let names = ids.iter().flat_map(|id| names_of(&Arc::from(*id))).collect();
+        Self { entries: Vec::new(), names, finder: is_large.then(finder::tools) }
+    }
+}
+
+/// Returns the names by which calls name a capability: that of its tool, and its id.
+fn names_of(id: &Arc<str>) -> [(String, Arc<str>); 2] {
+    [(tool_name(id), Arc::clone(id)), (id.to_string(), Arc::clone(id))]
 }
 
 impl ToolEntry {

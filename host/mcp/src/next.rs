@@ -1,0 +1,217 @@
+//! The next step of an answer or a refusal, as a client of this protocol can take it.
+//!
+//! The pipeline names a call by the capability's id, and everything else as a request of the REST API. Here
+//! both become calls of tools or requests of this protocol; a step that no client can take is left out.
+
+use crate::{request::Target, tools::Tools};
+use serde_json::{Map, Value, json};
+
+/// The path of the catalog in the REST API.
+const CATALOG: &str = "/v1/capabilities";
+/// The rules about a field that an action does not have.
+const UNKNOWN_FIELD: [&str; 2] = ["additionalProperties", "unevaluatedProperties"];
+/// The maximum number of bytes of a value that a corrected call repeats.
+const REPEATED_BYTES: usize = 256;
+
+/// Replaces the next step in the body of an answer or a refusal. `call` is the call that it answers; `None` for
+/// a tool that calls no capability.
+pub(super) fn translate_next(body: &mut Value, tools: &Tools, call: Option<&Target>) {
+    let Some(members) = body.as_object_mut() else { return };
+    let Some(next) = members.shift_remove("next") else { return };
+    let step = match requested_path(&next) {
+        Some(path) => {
+            let correction = call.filter(|call| schema_of(path) == Some(&*call.capability));
+            let correction =
+                correction.and_then(|call| corrected_call(members.get("conflict")?, tools, call));
+            correction.or_else(|| step_of_path(path, tools))
+        }
+        None => step_of_call(next, tools),
+    };
+    members.extend(step.map(|step| ("next".to_owned(), step)));
+}
+
+/// Returns the path of a step that is a request of the REST API.
+fn requested_path(next: &Value) -> Option<&str> {
+    next.get("http")?.get("url")?.as_str()
+}
+
+/// Returns the id of the capability whose schema has this path.
+fn schema_of(path: &str) -> Option<&str> {
+    path.strip_prefix(CATALOG)?.strip_prefix('/')?.strip_suffix("/schema")
+}
+
+/// Returns the step for a request of the REST API; `None` if there is none, as for a token, which this client
+/// already has.
+fn step_of_path(path: &str, tools: &Tools) -> Option<Value> {
+    if path != CATALOG && schema_of(path).is_none() {
+        return None;
+    }
+    let found = match schema_of(path) {
+        Some(id) => tools.describing_call(id),
+        None => tools.finding_call(),
+    };
+    Some(found.map_or_else(|| json!({ "method": "tools/list" }), Value::Object))
+}
+
+/// Returns the step that calls the tool of a capability; `None` if the capability is not loaded. A step that
+/// calls nothing, such as a wait, stays as it is.
+fn step_of_call(next: Value, tools: &Tools) -> Option<Value> {
+    let Value::Object(mut members) = next else { return None };
+    let Some(capability) = members.shift_remove("capability") else {
+        return Some(Value::Object(members));
+    };
+    let input = match members.shift_remove("input") {
+        Some(Value::Object(input)) => input,
+        _ => Map::new(),
+    };
+    let mut step = tools.call_of(capability.as_str()?, input)?;
+    step.extend(members);
+    Some(Value::Object(step))
+}
+
+/// Returns the refused call without the fields at fault, which become the missing ones. A long value is not
+/// repeated, so that its field is a missing one too. Returns `None` if that would be the same call again.
+fn corrected_call(conflict: &Value, tools: &Tools, call: &Target) -> Option<Value> {
+    if conflict.get("kind")? != "validation" {
+        return None;
+    }
+    let (mut missing, mut unknown) = (Vec::new(), Vec::new());
+    for error in conflict.get("errors")?.as_array()? {
+        let pointer = error.get("pointer")?.as_str()?;
+        let Some(field) = field_of(pointer) else { continue };
+        let rule = error.get("rule").and_then(Value::as_str).unwrap_or_default();
+        let is_unknown = UNKNOWN_FIELD.contains(&rule) && pointer.matches('/').count() == 1;
+        let fields = if is_unknown { &mut unknown } else { &mut missing };
+        if !fields.contains(&field) {
+            fields.push(field);
+        }
+    }
+    let mut input = Map::new();
+    for (field, value) in &call.body {
+        if missing.contains(field) || unknown.contains(field) {
+            continue;
+        }
+        if value.to_string().len() > REPEATED_BYTES {
+            missing.push(field.clone());
+        } else {
+            input.insert(field.clone(), value.clone());
+        }
+    }
+    if missing.is_empty() && input.len() == call.body.len() {
+        return None;
+    }
+    let mut step = tools.call_of(&call.capability, input)?;
+    if !missing.is_empty() {
+        step.insert("missing".to_owned(), json!(missing));
+    }
+    Some(Value::Object(step))
+}
+
+/// Returns the field of a call's body in which a JSON Pointer (RFC 6901) is; `None` for the whole body.
+fn field_of(pointer: &str) -> Option<String> {
+    let field = pointer.strip_prefix('/')?.split('/').next()?;
+    Some(field.replace("~1", "/").replace("~0", "~"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    /// Returns the step that the client gets for the refusal of a call of `notes.book`.
+    fn step(is_large: bool, body: Value, refusal: Value) -> Option<Value> {
+        let tools = Tools::named(&["faq_get", "notes.book"], is_large);
+        let body = body.as_object().unwrap().clone();
+        let target = Target { capability: Arc::from("notes.book"), body };
+        let mut refusal = refusal;
+        translate_next(&mut refusal, &tools, Some(&target));
+        refusal.get("next").cloned()
+    }
+
+    fn next(next: Value) -> Value {
+        json!({ "error_code": "x", "next": next })
+    }
+
+    fn invalid(errors: Value) -> Value {
+        let url = "/v1/capabilities/notes.book/schema";
+        json!({
+            "conflict": { "kind": "validation", "errors": errors },
+            "next": { "http": { "method": "GET", "url": url } },
+        })
+    }
+
+    #[test]
+    fn a_call_becomes_a_call_of_a_tool() {
+        let ask = json!({
+            "capability": "notes.book", "input": { "action": "get" }, "missing": ["id"], "ask_user": "Which?",
+        });
+        assert_eq!(
+            step(false, json!({}), next(ask.clone())).unwrap(),
+            json!({ "tool": "notes_book", "arguments": { "action": "get" }, "missing": ["id"], "ask_user": "Which?" })
+        );
+        assert_eq!(
+            step(true, json!({}), next(ask)).unwrap(),
+            json!({
+                "tool": "call_capability",
+                "arguments": { "capability": "notes.book", "input": { "action": "get" } },
+                "missing": ["id"], "ask_user": "Which?",
+            })
+        );
+        // Nobody can call what is not loaded.
+        assert_eq!(
+            step(false, json!({}), next(json!({ "capability": "gone", "input": {} }))),
+            None
+        );
+    }
+
+    #[test]
+    fn a_wait_stays_and_a_request_becomes_what_a_client_can_do() {
+        let wait = json!({ "after_s": 3, "then": "retry_original" });
+        assert_eq!(step(false, json!({}), next(wait.clone())), Some(wait));
+        let request = |url: &str| next(json!({ "http": { "method": "GET", "url": url } }));
+        let list = json!({ "method": "tools/list" });
+        assert_eq!(step(false, json!({}), request("/v1/capabilities")), Some(list.clone()));
+        assert_eq!(step(false, json!({}), request("/v1/capabilities/faq_get/schema")), Some(list));
+        assert_eq!(step(false, json!({}), request("/oauth/token")), None);
+        assert_eq!(
+            step(true, json!({}), request("/v1/capabilities")),
+            Some(json!({ "tool": "find_capabilities", "arguments": {} }))
+        );
+        assert_eq!(
+            step(true, json!({}), request("/v1/capabilities/faq_get/schema")),
+            Some(
+                json!({ "tool": "describe_capability", "arguments": { "capability": "faq_get" } })
+            )
+        );
+    }
+
+    #[test]
+    fn an_invalid_call_is_followed_by_the_call_without_its_faults() {
+        let long = "x".repeat(300);
+        let body = json!({ "action": "add", "id": 7, "near": { "lat": 91 }, "page": 1, "text": long, "more": true });
+        let errors = json!([
+            { "pointer": "/id", "rule": "type" },
+            { "pointer": "/near/lat", "rule": "maximum" },
+            { "pointer": "/title", "rule": "required" },
+            { "pointer": "/more", "rule": "additionalProperties" },
+        ]);
+        assert_eq!(
+            step(false, body, invalid(errors)).unwrap(),
+            json!({
+                "tool": "notes_book", "arguments": { "action": "add", "page": 1 },
+                "missing": ["id", "near", "title", "text"],
+            })
+        );
+        let unknown = json!([{ "pointer": "/more", "rule": "additionalProperties" }]);
+        assert_eq!(
+            step(false, json!({ "action": "list", "more": 1 }), invalid(unknown)).unwrap(),
+            json!({ "tool": "notes_book", "arguments": { "action": "list" } })
+        );
+        // A fault of the whole body names no field, and the same call would fail again.
+        let whole = json!([{ "pointer": "", "rule": "minProperties" }]);
+        assert_eq!(
+            step(false, json!({ "action": "list" }), invalid(whole)),
+            Some(json!({ "method": "tools/list" }))
+        );
+    }
+}
