@@ -111,25 +111,27 @@ async fn violations_are_reported_for_the_chosen_action() {
     reply.assert_refused(400, "validation_failed");
     assert_eq!(reply.body["conflict"]["kind"], "validation");
     let errors = reply.body["conflict"]["errors"].as_array().unwrap();
+    // Each error has the part of the schema that it is about.
     let row = |pointer: &str| {
-        errors
-            .iter()
-            .find(|error| error["pointer"] == pointer)
-            .unwrap_or_else(|| panic!("{pointer}: {errors:?}"))
+        let found = errors.iter().find(|error| error["pointer"] == pointer);
+        let mut row = found.unwrap_or_else(|| panic!("{pointer}: {errors:?}")).clone();
+        let schema = row.as_object_mut().unwrap().shift_remove("schema");
+        assert!(schema.is_some_and(|schema| schema["type"].is_string()), "{row}");
+        row
     };
     assert_eq!(
         row("/customer"),
-        &json!({ "pointer": "/customer", "rule": "minLength", "expected": 1, "got": 0 })
+        json!({ "pointer": "/customer", "rule": "minLength", "expected": 1, "got": 0 })
     );
     assert_eq!(
         row("/lines/0/quantity"),
-        &json!({ "pointer": "/lines/0/quantity", "rule": "type", "expected": "integer", "got": "string" })
+        json!({ "pointer": "/lines/0/quantity", "rule": "type", "expected": "integer", "got": "string" })
     );
     assert_eq!(row("/lines/1/quantity")["rule"], "minimum");
     assert_eq!(row("/lines/1/price")["rule"], "required");
     assert_eq!(
         row("/color"),
-        &json!({ "pointer": "/color", "rule": "additionalProperties", "expected": ["customer", "lines"] })
+        json!({ "pointer": "/color", "rule": "additionalProperties", "expected": ["customer", "lines"] })
     );
     assert_eq!(errors.len(), 5);
     // Only writes have the reserved fields, so a read with one is refused.
@@ -144,7 +146,10 @@ async fn violations_are_reported_for_the_chosen_action() {
     let reply = agent.call("template_000", json!({})).await;
     assert_eq!(
         reply.body["conflict"]["errors"][0],
-        json!({ "pointer": "/action", "rule": "required", "expected": ["alpha", "bravo", "listen"] })
+        json!({
+            "pointer": "/action", "rule": "required", "expected": ["alpha", "bravo", "listen"],
+            "schema": { "type": "string", "enum": ["alpha", "bravo", "listen"] },
+        })
     );
     let reply = agent.call("template_000", json!({ "action": 7 })).await;
     assert_eq!(reply.body["conflict"]["errors"][0]["rule"], "type");

@@ -181,10 +181,18 @@ async fn invalid_input_is_refused_with_the_place_and_the_reason() {
     let (mut tried, mut followed) = (0, FollowedSteps::default());
     for action in actions(&host).await {
         let Some(base) = action.examples().next() else { continue };
+        let validator = jsonschema::draft202012::new(&action.schema).unwrap();
         for (what, pointer, body) in invalid_bodies(&action.schema, &base) {
             tried += 1;
             let reply = person.call(&action.capability, body).await;
-            let errors = reply.body["conflict"]["errors"].as_array().cloned().unwrap_or_default();
+            let conflict = &reply.body["conflict"];
+            let errors = conflict["errors"].as_array().cloned().unwrap_or_default();
+            let is_explained = errors.iter().all(|error| !error["schema"].is_null())
+                && validator.is_valid(&conflict["example"])
+                && !conflict.to_string().contains("$ref");
+            if !is_explained {
+                faults.push(format!("{}: {what} is not explained: {conflict}", action.title()));
+            }
             let names_pointer =
                 errors.iter().any(|error| error["pointer"].as_str() == Some(pointer.as_str()));
             faults.extend(followed.follow(&person, &reply).await);

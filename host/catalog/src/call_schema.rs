@@ -62,6 +62,13 @@ pub(super) fn reserved_fields(access: Access) -> Map<String, Value> {
     fields.map(|(name, schema)| (name.to_owned(), schema)).collect()
 }
 
+/// Returns an example of an action as the body of a call.
+pub(super) fn example_body(action: &str, example: &Value) -> Value {
+    let mut body = Map::from_iter([("action".to_owned(), json!(action))]);
+    body.extend(example.as_object().cloned().unwrap_or_default());
+    Value::Object(body)
+}
+
 /// Returns the schema of the body of one action's call, and its definitions. References to these begin
 /// with `base`.
 pub fn branch(descriptor: &Descriptor, action: &Action, base: &str) -> (Value, Map<String, Value>) {
@@ -82,12 +89,8 @@ pub fn branch(descriptor: &Descriptor, action: &Action, base: &str) -> (Value, M
         required.insert(0, json!("action"));
     }
     let mut branch = input.as_object().cloned().unwrap_or_default();
-    let with_action = |example: &Value| {
-        let mut body = Map::from_iter([("action".to_owned(), json!(described.name))]);
-        body.extend(example.as_object().cloned().unwrap_or_default());
-        Value::Object(body)
-    };
-    let examples: Vec<_> = described.examples.iter().flatten().map(with_action).collect();
+    let examples = described.examples.iter().flatten();
+    let examples: Vec<_> = examples.map(|example| example_body(&described.name, example)).collect();
     let own = [
         ("title", json!(described.title)),
         ("description", json!(described.description)),

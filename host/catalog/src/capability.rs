@@ -197,7 +197,7 @@ impl Capability {
             dry_run = match body.shift_remove("dry_run") {
                 None => false,
                 Some(Value::Bool(dry_run)) => dry_run,
-                Some(_) => return Err(self.invalid("/dry_run", "type", json!("boolean"))),
+                Some(_) => return Err(self.invalid(action, "/dry_run", "type", json!("boolean"))),
             };
             idempotency_key = match body.shift_remove("idempotency_key") {
                 None => idempotency_key,
@@ -205,48 +205,36 @@ impl Capability {
                     if idempotency_key.as_ref().is_some_and(|header| *header != key) =>
                 {
                     let expected = json!("the same as the header Idempotency-Key");
-                    return Err(self.invalid("/idempotency_key", "const", expected));
+                    return Err(self.invalid(action, "/idempotency_key", "const", expected));
                 }
                 Some(Value::String(key)) if (1..=255).contains(&key.len()) => Some(key),
                 Some(_) => {
                     let expected = json!("a string of 1 to 255 bytes");
-                    return Err(self.invalid("/idempotency_key", "type", expected));
+                    return Err(self.invalid(action, "/idempotency_key", "type", expected));
                 }
             };
         }
         let fields = Value::Object(body);
         match action.schemas.input.violations(&fields) {
-            Some(conflict) => Err(self.invalid_input(conflict)),
+            Some(conflict) => Err(self.invalid_input(action, conflict)),
             None => Ok(Input { fields, dry_run, idempotency_key }),
         }
     }
 
     /// Returns `validation_failed` with its conflict.
-    fn invalid_input(&self, conflict: Value) -> Failure {
-        Failure::new(ErrorCode::ValidationFailed).conflict(conflict).next(self.schema_step())
+    fn invalid_input(&self, action: &Action, conflict: Value) -> Failure {
+        let failure = Failure::new(ErrorCode::ValidationFailed).conflict(conflict);
+        self.complete_validation(action, failure)
     }
 
-    fn invalid(&self, pointer: &str, rule: &str, expected: Value) -> Failure {
-        self.invalid_input(json!({
-            "kind": "validation",
-            "errors": [{ "pointer": pointer, "rule": rule, "expected": expected }],
-        }))
+    fn invalid(&self, action: &Action, pointer: &str, rule: &str, expected: Value) -> Failure {
+        let error = json!({ "pointer": pointer, "rule": rule, "expected": expected });
+        self.invalid_input(action, json!({ "kind": "validation", "errors": [error] }))
     }
 
     fn missing_action(&self, rule: &str) -> Failure {
-        self.invalid_input(self.action_violation(rule))
-    }
-
-    fn action_violation(&self, rule: &str) -> Value {
-        let names: Vec<_> = self.callable().map(|action| action.descriptor.name.as_str()).collect();
-        json!({
-            "kind": "validation",
-            "errors": [{ "pointer": "/action", "rule": rule, "expected": names }],
-        })
-    }
-
-    /// Returns the step that reads what the inputs of this capability may be.
-    pub fn schema_step(&self) -> Value {
-        json!({ "http": { "method": "GET", "url": format!("/v1/capabilities/{}/schema", self.id) } })
+        Failure::new(ErrorCode::ValidationFailed)
+            .conflict(self.action_violation(rule))
+            .next(self.schema_step())
     }
 }

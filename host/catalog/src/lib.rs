@@ -28,7 +28,9 @@
 //! - `difference`, `breaking`: what a change means to callers
 //! - `lint`: advice for authors, beyond what a host requires
 //! - `capability`, `action`: what is loaded, and how a body selects its action
-//! - `schema`, `schema_cost`: JSON Schemas, what violates them, and the work that a check can take
+//! - `schema`, `schema_cost`, `schema_part`: JSON Schemas, what violates them, the work that a check can take,
+//!   and the part for one place
+//! - `invalid_input`: the refusal of an invalid input
 //! - `call_schema`, `listing`, `tool`, `reference`, `document`: a capability's documents
 //! - `fuzzing`: what only fuzz targets call
 //!
@@ -64,6 +66,7 @@ mod folder;
 pub mod fuzzing;
 mod history;
 mod install;
+mod invalid_input;
 mod keeper;
 mod known_failure;
 mod lint;
@@ -84,6 +87,7 @@ mod requests;
 mod roles;
 mod schema;
 mod schema_cost;
+mod schema_part;
 mod snapshot;
 mod start;
 mod status;

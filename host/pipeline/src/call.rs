@@ -104,7 +104,8 @@ impl Host {
             started,
         };
         let RunOutcome { outcome, replayed, emitted } = self.run(&run).await;
-        let (result, next) = outcome?;
+        let (result, next) =
+            outcome.map_err(|failure| capability.complete_validation(action, failure))?;
         let meta = Meta {
             capability: Arc::clone(&capability.id),
             action: action.descriptor.name.clone(),

@@ -12,6 +12,7 @@ use portolan_vocabulary::{Access, Descriptor};
 use property::{FieldUse, property};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
+pub(super) use walk::{Inner, inner};
 
 /// The schemas of a tool.
 #[derive(Debug)]

@@ -22,20 +22,34 @@ const MAPS: [&str; 5] =
 /// Keywords for which clients accept `true` and `false` as well as objects.
 const SWITCHES: [&str; 3] = ["additionalProperties", "unevaluatedItems", "unevaluatedProperties"];
 
+/// The schemas that the value of a keyword holds.
+pub(crate) enum Inner<'a> {
+    One(&'a Value),
+    List(&'a [Value]),
+    Map(&'a Map<String, Value>),
+}
+
+/// Returns the schemas that the value of a keyword holds; `None` if it is no such keyword, or its value is `true`
+/// or `false`.
+pub(crate) fn inner<'a>(keyword: &str, value: &'a Value) -> Option<Inner<'a>> {
+    match value {
+        Value::Array(list) if LISTS.contains(&keyword) => Some(Inner::List(list)),
+        Value::Object(map) if MAPS.contains(&keyword) => Some(Inner::Map(map)),
+        Value::Object(_) if SINGLE.contains(&keyword) => Some(Inner::One(value)),
+        _ => None,
+    }
+}
+
 /// Passes every schema that is an object to `visit`, the outer before the inner.
 pub(super) fn walk(schema: &Value, visit: &mut impl FnMut(&Map<String, Value>)) {
     let Some(fields) = schema.as_object() else { return };
     visit(fields);
     for (keyword, value) in fields {
-        match value {
-            Value::Array(list) if LISTS.contains(&keyword.as_str()) => {
-                list.iter().for_each(|schema| walk(schema, visit));
-            }
-            Value::Object(map) if MAPS.contains(&keyword.as_str()) => {
-                map.values().for_each(|schema| walk(schema, visit));
-            }
-            schema if SINGLE.contains(&keyword.as_str()) => walk(schema, visit),
-            _ => {}
+        match inner(keyword, value) {
+            Some(Inner::One(schema)) => walk(schema, visit),
+            Some(Inner::List(list)) => list.iter().for_each(|schema| walk(schema, visit)),
+            Some(Inner::Map(map)) => map.values().for_each(|schema| walk(schema, visit)),
+            None => {}
         }
     }
 }
