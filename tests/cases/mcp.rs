@@ -222,6 +222,26 @@ async fn one_agent_cannot_take_the_sessions_of_others() {
     assert_eq!(start(&host.mcp(ALL).await).await, 429);
 }
 
+#[tokio::test]
+async fn a_client_may_accept_every_media_type() {
+    let host = Host::with(&["ledger"]).await;
+    let client = host.mcp(ALL).await;
+    for (accepted, status) in [
+        ("*/*", 200),
+        ("text/html, */*;q=0.8", 200),
+        ("text/html", 400),
+        ("application/json, */*;q=0", 400),
+    ] {
+        let headers = [("accept", accepted)];
+        let response = client.request_with("tools/list", json!({}), &headers).await;
+        assert_eq!(response.status(), status, "{accepted}");
+    }
+    // A stream of a session, too.
+    let parameters = json!({ "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } });
+    let initialize = request(1, "initialize", &parameters);
+    assert_eq!(client.send(&initialize, &[("accept", "*/*")]).await.status(), 200);
+}
+
 /// Sends a request without the usual headers, so that a test can make each part invalid.
 async fn send_bare(client: &Mcp<'_>, method: &str, headers: &[(&str, &str)], body: &str) -> Reply {
     let bearer = format!("Bearer {}", client.token);

@@ -8,7 +8,7 @@ use axum::{
     Extension, Json, Router,
     body::{Body, Bytes},
     extract::{DefaultBodyLimit, FromRequest as _, FromRequestParts, Request, State},
-    http::{HeaderMap, Method, StatusCode, header, request::Parts},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse as _, Response},
 };
@@ -24,6 +24,8 @@ pub(super) const PATH: &str = "/mcp";
 /// The first protocol revision without sessions.
 const FIRST_VERSION_WITHOUT_SESSIONS: &str = "2026-07-28";
 const VERSION_HEADER: &str = "mcp-protocol-version";
+/// The media types of the transport's answers.
+const ACCEPTED: &str = "application/json, text/event-stream";
 
 /// The maximum number of sessions of one agent at a node.
 const AGENT_SESSIONS: u64 = 16;
@@ -168,6 +170,7 @@ async fn admit(
         return Ok(message.error_response());
     }
     admission.app.host.charge_body(&caller, message.body.len())?;
+    write_out_accepted(request.headers_mut());
     // The transport would answer a call for which the token lacks a scope with 200, after which no client
     // asks for more scopes.
     if request.method() == Method::POST && !has_every_scope(&caller) {
@@ -278,6 +281,22 @@ fn wrap_error_response(response: Response, message: &Message) -> Result<Response
         refusal.headers_mut().insert(header::ALLOW, methods.clone());
     }
     Ok(refusal)
+}
+
+/// Adds the media types of the transport to an `Accept` header that accepts every type, because the transport knows
+/// no wildcards.
+fn write_out_accepted(headers: &mut HeaderMap) {
+    let accepted = header_text(headers, header::ACCEPT.as_str()).unwrap_or_default();
+    let is_refusal = |parameter: &str| {
+        parameter.strip_prefix("q=").and_then(|quality| quality.parse::<f32>().ok()) == Some(0.0)
+    };
+    let accepts_all = accepted.split(',').any(|range| {
+        let mut parts = range.split(';').map(str::trim);
+        parts.next() == Some("*/*") && !parts.any(is_refusal)
+    });
+    if accepts_all {
+        headers.insert(header::ACCEPT, HeaderValue::from_static(ACCEPTED));
+    }
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

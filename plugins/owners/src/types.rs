@@ -105,22 +105,22 @@ pub(crate) struct OwnerId {
 
 #[input(Default)]
 pub(crate) struct UpdateProfile {
-    /// The name that others see.
+    /// The name that others see; null removes it.
     #[schemars(length(max = 60))]
     pub(crate) display_name: Option<Option<String>>,
-    /// One line below the name.
+    /// One line below the name; null removes it.
     #[schemars(length(max = 140))]
     pub(crate) headline: Option<Option<String>>,
-    /// More about the person, in Markdown.
+    /// More about the person, in Markdown; null removes it.
     #[schemars(length(max = 4000))]
     pub(crate) bio_md: Option<Option<String>>,
-    /// BCP 47 tags of the languages the person speaks, the best first.
+    /// BCP 47 tags of the languages the person speaks, the best first; null removes them.
     #[schemars(length(max = 20), inner(length(max = 35)))]
     pub(crate) languages: Option<Option<Vec<String>>>,
-    /// The city the person lives in.
+    /// The city the person lives in; null removes it.
     #[schemars(length(max = 80))]
     pub(crate) city: Option<Option<String>>,
-    /// The person's own pages, https only. They are not on the public card.
+    /// The person's own pages, https only; null removes them. They are not on the public card.
     #[schemars(length(max = 10), inner(length(max = 200)))]
     pub(crate) links: Option<Option<Vec<String>>>,
     /// The year the person was born in. It is private, and permits what is for adults only. Once it

@@ -1,13 +1,16 @@
 //! A capability as one MCP tool. Its schema is one object for all actions, because several agents'
 //! tool interfaces refuse `oneOf` and the like at the root. It accepts at least what the actions
-//! accept; every call is checked against its action's own schema.
+//! accept, except null for a field that can be left out instead; every call is checked against its action's own
+//! schema.
 
 mod definitions;
+mod plain;
 mod property;
 mod walk;
 
 use crate::{action::Action, call_schema::reserved_fields};
 use definitions::{Definitions, DocumentDefinitions};
+use plain::{drop_null, plain_input, split_types};
 use portolan_vocabulary::{Access, Descriptor};
 use property::{FieldUse, property};
 use serde_json::{Map, Value, json};
@@ -42,11 +45,13 @@ fn input(descriptor: &Descriptor, actions: &[&Action]) -> Map<String, Value> {
         let listed = document.get("properties").and_then(Value::as_object);
         open |= document.get("patternProperties").is_some();
         for (name, schema) in listed.into_iter().flatten().chain(&reserved) {
-            let one = FieldUse {
-                action: &action.descriptor.name,
-                required: required(action).any(|field| field == name.as_str()),
-                schema: definitions.take(&own, schema),
-            };
+            let is_required = required(action).any(|field| field == name.as_str());
+            let mut schema = definitions.take(&own, schema);
+            if !is_required {
+                drop_null(&mut schema);
+            }
+            plain_input(&mut schema);
+            let one = FieldUse { action: &action.descriptor.name, required: is_required, schema };
             match uses.iter_mut().find(|(known, _)| known == name) {
                 Some((_, uses)) => uses.push(one),
                 None => uses.push((name.clone(), vec![one])),
@@ -66,7 +71,7 @@ fn input(descriptor: &Descriptor, actions: &[&Action]) -> Map<String, Value> {
     if !open {
         schema.insert("additionalProperties".to_owned(), json!(false));
     }
-    define(&mut schema, definitions);
+    define(&mut schema, definitions, plain_input);
     schema
 }
 
@@ -82,7 +87,8 @@ fn output(actions: &[&Action]) -> Map<String, Value> {
                 fields.shift_remove("definitions");
                 fields.shift_remove("$schema");
             }
-            let schema = definitions.take(&DocumentDefinitions::of(document), &root);
+            let mut schema = definitions.take(&DocumentDefinitions::of(document), &root);
+            split_types(&mut schema);
             FieldUse { action: &action.descriptor.name, required: false, schema }
         })
         .collect();
@@ -119,7 +125,7 @@ fn output(actions: &[&Action]) -> Map<String, Value> {
         { "required": ["error_code", "message", "retryable"] },
     ]);
     schema.insert("anyOf".to_owned(), bodies);
-    define(&mut schema, definitions);
+    define(&mut schema, definitions, split_types);
     schema
 }
 
@@ -155,8 +161,10 @@ fn object(properties: Map<String, Value>, required: &[&str]) -> Map<String, Valu
     schema
 }
 
-fn define(schema: &mut Map<String, Value>, definitions: Definitions) {
-    let definitions = definitions.into_map();
+/// Adds the definitions, each of which `rewrite` writes plainly.
+fn define(schema: &mut Map<String, Value>, definitions: Definitions, rewrite: fn(&mut Value)) {
+    let mut definitions = definitions.into_map();
+    definitions.values_mut().for_each(rewrite);
     if !definitions.is_empty() {
         schema.insert("$defs".to_owned(), Value::Object(definitions));
     }

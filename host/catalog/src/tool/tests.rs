@@ -221,6 +221,16 @@ fn values_that_look_like_schemas_stay_as_they_are() {
     assert_eq!(schema["properties"]["a"]["const"], fixed);
 }
 
+/// Returns whether a value is or has a null, which optional fields of a tool do not accept.
+fn has_null(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(elements) => elements.iter().any(has_null),
+        Value::Object(members) => members.values().any(has_null),
+        _ => false,
+    }
+}
+
 /// Schemas of one field, some by reference, in the forms that differ between actions.
 fn field() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -306,6 +316,9 @@ proptest! {
         let schema = Schema::new(document, LIMIT).unwrap();
         for body in bodies {
             let body: Map<String, Value> = body.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+            if body.values().any(has_null) {
+                continue;
+            }
             for action in &actions {
                 if !action.schemas.input.accepts(&Value::Object(body.clone())) {
                     continue;
