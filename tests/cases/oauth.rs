@@ -53,6 +53,12 @@ async fn everything_that_the_metadata_advertises_exists() {
         text(&catalog.body["linkset"][0], "anchor"),
         format!("{}/v1/capabilities", host.url)
     );
+    let mcp = format!("{}/mcp", host.url);
+    assert_eq!(text(&catalog.body["linkset"][1], "anchor"), mcp);
+    assert_eq!(host.get("/openapi.json").await.body["x-mcp"]["url"], mcp);
+    for path in ["/auth.md", "/llms.txt"] {
+        assert!(host.get(path).await.text.contains(&mcp), "{path}");
+    }
     for (path, part) in [("/auth.md", "svc.phone-binding"), ("/llms.txt", "faq_search")] {
         let page = host.get(path).await;
         assert!(page.text.contains(part) && page.text.contains(&host.url), "{}", page.text);

@@ -1,7 +1,7 @@
 //! Metadata about authentication (RFC 9728, RFC 8414, RFC 7517) and about the APIs (RFC 9727), and two
 //! documents in prose: `/auth.md` and `/llms.txt`.
 
-use crate::{App, Refusal, guide::guide};
+use crate::{App, Refusal, guide::guide, mcp};
 use askama::Template;
 use axum::{
     Json,
@@ -122,6 +122,11 @@ pub(super) async fn api_catalog(State(app): State<Arc<App>>) -> Response {
         "service-doc": link("/llms.txt", "text/plain"),
         "service-meta": link("/.well-known/oauth-protected-resource", JSON),
     })];
+    linkset.push(json!({
+        "anchor": at(mcp::PATH),
+        "service-doc": link("/llms.txt", "text/plain"),
+        "service-meta": link("/.well-known/oauth-protected-resource/mcp", JSON),
+    }));
     if app.host.feeds.current().is_some() {
         linkset.push(json!({
             "anchor": at("/map/data/agent-index.json"),

@@ -1,7 +1,7 @@
 //! `GET /openapi.json`: OpenAPI 3.1, generated from the catalog. The call of each capability is a path
 //! with the schemas of its actions.
 
-use crate::{App, agents, capabilities::document as respond, refusal::Refusal};
+use crate::{App, agents, capabilities::document as respond, mcp, refusal::Refusal};
 use axum::{extract::State, http::HeaderMap, response::Response};
 use portolan_catalog::{Capability, Document, Snapshot, branch, hoist};
 use serde_json::{Map, Value, json};
@@ -15,7 +15,7 @@ const SCHEMAS: &str = "#/components/schemas/";
 #[openapi(
     info(
         title = "Portolan",
-        description = "A host for capabilities. Clients branch on error_code, not on the HTTP status."
+        description = "A host for capabilities. Clients branch on error_code, not on the HTTP status. The same capabilities are tools of the Model Context Protocol, at the address in x-mcp."
     ),
     paths(
         list_capabilities,
@@ -264,6 +264,9 @@ fn build(snapshot: &Snapshot, public_url: &str) -> Value {
     }
     if let Some(root) = document.as_object_mut() {
         root.insert("servers".to_owned(), json!([{ "url": public_url }]));
+        let mcp =
+            json!({ "url": format!("{public_url}{}", mcp::PATH), "transport": "streamable-http" });
+        root.insert("x-mcp".to_owned(), mcp);
         root.insert("x-catalog-version".to_owned(), json!(snapshot.version));
     }
     document
