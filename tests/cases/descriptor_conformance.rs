@@ -119,7 +119,7 @@ async fn every_example_passes_and_every_next_step_can_be_called() {
                 faults.push(format!("{}: {example}: {}", action.title(), reply.text));
             }
             check_answer(action, &reply, &mut faults);
-            followed += follow(person, action, &reply, &mut faults).await;
+            followed += follow(person, action, (&actions, &example), reply, &mut faults).await;
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
@@ -153,24 +153,45 @@ fn check_answer(action: &Action, reply: &Reply, faults: &mut Vec<String>) {
     }
 }
 
-/// Calls the next step of an answer unchanged; returns whether there was one.
+/// Calls the next steps, one after the other and unchanged, until there is none, one that needs an answer of the
+/// person, or a second one that is no read. Reports a step that fails, and one that leads back to an earlier call.
+/// Returns the number of steps.
 async fn follow(
     person: &Agent<'_>,
     action: &Action,
-    reply: &Reply,
+    (actions, example): (&[Action], &Value),
+    mut reply: Reply,
     faults: &mut Vec<String>,
 ) -> usize {
-    let next = &reply.body["next"];
-    let Some(capability) = next["capability"].as_str() else { return 0 };
-    // A step with missing fields is not called; `Agent::call` checks it with every answer.
-    if next["missing"].is_null() {
-        let input = next.get("input").cloned().unwrap_or_else(|| json!({}));
-        let step = person.call(capability, input).await;
-        if step.status != 200 {
-            faults.push(format!("{}: next {next}: {}", action.title(), step.text));
+    let mut taken = vec![(action.capability.clone(), example.clone())];
+    loop {
+        let next = reply.body["next"].clone();
+        let Some(capability) = next["capability"].as_str() else { break };
+        // A step with missing fields is not called; `Agent::call` checks it with every answer.
+        if !next["missing"].is_null() || !next["after_s"].is_null() {
+            break;
         }
+        let input = next.get("input").cloned().unwrap_or_else(|| json!({}));
+        let is_read = actions.iter().any(|action| {
+            action.capability == capability
+                && action.name == input["action"]
+                && action.access == "read"
+        });
+        if taken.len() > 1 && !is_read {
+            break;
+        }
+        let step = (capability.to_owned(), input.clone());
+        if taken.contains(&step) {
+            faults.push(format!("{}: the steps are a loop: {taken:?}", action.title()));
+            break;
+        }
+        reply = person.call(capability, input).await;
+        if reply.status != 200 {
+            faults.push(format!("{}: next {next}: {}", action.title(), reply.text));
+        }
+        taken.push(step);
     }
-    1
+    taken.len() - 1
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,6 +3,7 @@
 use crate::{
     host::Host,
     idempotency::KeyedCall,
+    next_step::remove_repetition,
     outcome::{Answer, Meta},
     permission::ensure_not_suspended,
     rates::RateLimitState,
@@ -103,7 +104,8 @@ impl Host {
             task: None,
             started,
         };
-        let RunOutcome { outcome, replayed, emitted } = self.run(&run).await;
+        let RunOutcome { mut outcome, replayed, emitted } = self.run(&run).await;
+        remove_repetition(&mut outcome, capability, action, &input);
         let (result, next) =
             outcome.map_err(|failure| capability.complete_validation(action, failure))?;
         let meta = Meta {

@@ -11,6 +11,7 @@
 //! - `execution`, `execute`: one run of an action in a sandbox, for every kind of call
 //! - `answer`, `outcome`: the check of a component's answer; the outcome of a call
 //! - `explain`: the failure that names a cause which the component did not know how to tell
+//! - `next_step`: an outcome never names the same call again
 //! - `nested`: the services of a running component, such as nested calls
 //! - `system`: actions that the host runs itself; `due`, `workers` (timers, subscriptions, messages), `lookups`
 //!   and `operate` (the operator, pages) use it; `held` releases held events
@@ -42,6 +43,7 @@ mod lookups;
 mod message_limits;
 mod meters;
 mod nested;
+mod next_step;
 mod observe;
 mod observed;
 mod operate;
