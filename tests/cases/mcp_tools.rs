@@ -106,7 +106,9 @@ fn hints_are_true(entry: &Value, tool: &Value) {
     let all = |is: fn(&Value) -> bool| actions.iter().all(is);
     let hints = &tool["annotations"];
     if hints["readOnlyHint"] == true {
-        assert!(all(|action| action["access"] == "read"), "{entry:#}");
+        let only_reads =
+            |action: &Value| ["read", "open"].iter().any(|access| action["access"] == *access);
+        assert!(actions.iter().all(only_reads), "{entry:#}");
     }
     if hints["destructiveHint"] == false {
         assert!(all(|action| action["destructive"] == false), "{entry:#}");
@@ -117,6 +119,41 @@ fn hints_are_true(entry: &Value, tool: &Value) {
             "{entry:#}"
         );
     }
+}
+
+#[tokio::test]
+async fn a_tool_has_the_actions_that_the_token_permits() {
+    let host = Host::with(&["ledger", "svc_whoami", "svc_phone_binding", "svc_events"]).await;
+    let tool = async |scope: &str, name: &str| {
+        let tools = host.mcp(scope).await.tools().await;
+        tools.into_iter().find(|(listed, _)| listed == name).map(|(_, tool)| tool)
+    };
+    let reads = tool("svc.read", "ledger").await.unwrap();
+    let actions = reads["inputSchema"]["properties"]["action"]["enum"].as_array().unwrap();
+    assert!(actions.contains(&json!("balance")) && !actions.contains(&json!("open")), "{reads}");
+    assert!(reads["inputSchema"]["properties"].get("idempotency_key").is_none());
+    let text = reads["description"].as_str().unwrap();
+    assert!(text.contains("\n- balance (reads)") && !text.contains("\n- open ("), "{text}");
+    assert!(text.ends_with("\nA token with svc.write has more actions."), "{text}");
+    assert_eq!(
+        (&reads["annotations"]["readOnlyHint"], &reads["annotations"]["destructiveHint"]),
+        (&json!(true), &json!(false))
+    );
+    let all = tool("svc.read svc.write", "ledger").await.unwrap();
+    let actions = all["inputSchema"]["properties"]["action"]["enum"].as_array().unwrap();
+    assert!(actions.contains(&json!("balance")) && actions.contains(&json!("open")), "{all}");
+    assert!(!all["description"].as_str().unwrap().contains("has more actions"));
+    assert_eq!(all["annotations"]["readOnlyHint"], false);
+    // A tool without such an action is not listed.
+    assert_eq!(tool("svc.read", "svc_events").await, None);
+    // Any token permits these, of which one only reads: its component can change nothing.
+    let read_only = async |name: &str| {
+        tool("svc.read", name).await.unwrap()["annotations"]["readOnlyHint"].clone()
+    };
+    assert_eq!(
+        (read_only("svc_whoami").await, read_only("svc_phone-binding").await),
+        (json!(true), json!(false))
+    );
 }
 
 /// A claimed agent with a token for HTTP and a client for each revision of MCP.

@@ -33,7 +33,7 @@ pub struct Capability {
     pub collections: Collections,
     /// The JSON Schema of its calls' bodies.
     pub schema: Document,
-    /// The schemas of its MCP tool.
+    /// The schemas of its MCP tool with all actions that agents may call.
     pub tool: ToolSchemas,
 }
 
@@ -67,6 +67,10 @@ impl Selected<'_> {
     }
 }
 
+fn is_callable(action: &&Action) -> bool {
+    action.descriptor.access != Access::Internal
+}
+
 /// Returns the name of a capability's MCP tool: the id in the characters that tool names may have.
 pub fn tool_name(id: &str) -> String {
     id.replace('.', "_")
@@ -89,7 +93,8 @@ impl Capability {
             .map(|(descriptor, schemas)| Action { descriptor, schemas })
             .collect();
         let schema = schema_document(&descriptor, &actions);
-        let tool = ToolSchemas::new(&descriptor, &actions);
+        let tool =
+            ToolSchemas::new(&descriptor, &actions.iter().filter(is_callable).collect::<Vec<_>>());
         let id = Arc::from(descriptor.id.as_str());
         let collections = Collections::default();
         Self {
@@ -125,7 +130,25 @@ impl Capability {
 
     /// Returns the actions that agents may call.
     pub fn callable(&self) -> impl Iterator<Item = &Action> {
-        self.actions.iter().filter(|action| action.descriptor.access != Access::Internal)
+        self.actions.iter().filter(is_callable)
+    }
+
+    /// Returns whether an action changes nothing: by its access, or because its component has no import to
+    /// change something.
+    pub fn only_reads(&self, action: &Action) -> bool {
+        match action.descriptor.access {
+            Access::Read => true,
+            Access::Open => self.prepared.imports().iter().all(|import| import.only_reads()),
+            Access::Write | Access::Events | Access::Internal => false,
+        }
+    }
+
+    /// Returns the schemas of a tool with only these actions of the capability.
+    pub fn tool_of(&self, actions: &[&Action]) -> ToolSchemas {
+        match actions.len() == self.callable().count() {
+            true => self.tool.clone(),
+            false => ToolSchemas::new(&self.descriptor, actions),
+        }
     }
 
     /// Returns the action with this name, which may be internal.

@@ -23,7 +23,9 @@ use std::sync::Arc;
 impl Server {
     /// Returns the tools that are listed for this caller.
     pub(super) fn listed_tools(&self, caller: &AgentCaller) -> Vec<Tool> {
-        self.tools().listed_tools(caller, self.mcp.host.clock.now())
+        let snapshot = self.mcp.host.catalog.snapshot();
+        let tools = self.mcp.tools.tools_for(&snapshot, &self.mcp.settings);
+        tools.listed_tools(&snapshot, caller, self.mcp.host.clock.now())
     }
 
     pub(super) async fn call(
@@ -53,8 +55,8 @@ impl Server {
                 return Ok(CallToolResult::structured(found).into());
             }
             ToolRequest::Describe { capability } => {
-                let described =
-                    finder::describe(&self.mcp.host.catalog.snapshot(), &capability, now);
+                let snapshot = self.mcp.host.catalog.snapshot();
+                let described = finder::describe(&snapshot, &sender.caller, &capability, now);
                 return Ok(result(described, &tools, None).into());
             }
         };

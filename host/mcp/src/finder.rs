@@ -2,6 +2,7 @@
 
 use crate::{
     description::description,
+    permitted::permitted_actions,
     request::{Target, ToolRequest, tool_call},
 };
 use portolan_catalog::{Capability, Snapshot};
@@ -114,10 +115,9 @@ pub(super) fn find(
         .split(|letter: char| !letter.is_alphanumeric())
         .filter(|word| !word.is_empty())
         .collect();
-    let callable = snapshot
-        .capabilities
-        .values()
-        .filter(|capability| !capability.is_sunset(now) && can_call(capability, caller));
+    let callable = snapshot.capabilities.values().filter(|capability| {
+        !capability.is_sunset(now) && !permitted_actions(capability, caller).is_empty()
+    });
     let mut found: Vec<(usize, &Arc<Capability>)> = callable
         .map(|capability| (weight(capability, &words), capability))
         .filter(|(weight, _)| words.is_empty() || *weight > 0)
@@ -132,12 +132,6 @@ pub(super) fn find(
         })
     });
     json!({ "items": items.collect::<Vec<_>>(), "total": found.len() })
-}
-
-/// Returns whether the caller's scopes permit one of the capability's actions.
-pub(super) fn can_call(capability: &Capability, caller: &AgentCaller) -> bool {
-    let mut scopes = capability.callable().map(|action| action.descriptor.access.scope());
-    scopes.any(|scope| scope.is_none_or(|scope| caller.has_scope(scope)))
 }
 
 /// Returns how well a capability matches the words. A word in a name weighs more than one in a text.
@@ -160,15 +154,25 @@ fn weight(capability: &Capability, words: &[&str]) -> usize {
     words.iter().map(word_weight).sum()
 }
 
-/// Returns what a caller must know before a call: the description and the input schema.
-pub(super) fn describe(snapshot: &Snapshot, id: &str, now: Timestamp) -> Result<Value, Failure> {
+/// Returns what a caller must know before a call: the description and the input schema, with the actions that
+/// the caller's scopes permit; with all of them if they permit none.
+pub(super) fn describe(
+    snapshot: &Snapshot,
+    caller: &AgentCaller,
+    id: &str,
+    now: Timestamp,
+) -> Result<Value, Failure> {
     let capability = snapshot.find(id, now)?;
     let descriptor = &capability.descriptor;
+    let mut actions = permitted_actions(capability, caller);
+    if actions.is_empty() {
+        actions = capability.callable().collect();
+    }
     Ok(json!({
         "capability": capability.id,
         "version": descriptor.version,
         "title": descriptor.title,
-        "description": description(capability),
-        "input_schema": *capability.tool.input,
+        "description": description(capability, &actions),
+        "input_schema": *capability.tool_of(&actions).input,
     }))
 }

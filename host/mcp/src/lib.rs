@@ -6,7 +6,8 @@
 //!   the sender of a message; `settings` is what an operator can set.
 //! - `endpoint` is the state that all clients share; `server` answers the messages of one client and
 //!   passes each method to its module.
-//! - `tools` are the tools of a catalog snapshot, `description` their texts, `finder` the three tools
+//! - `tools` are the tools of a catalog snapshot, `permitted` the actions that each has for a caller,
+//!   `description` their texts, `finder` the three tools
 //!   for a large catalog, `request` a parsed tool call.
 //! - `call` is `tools/call`, `next` the step that an answer names, and `claim` the questions with which a person claims the agent during a call.
 //! - `resources` and `page` are documents, `prompts` texts that a person can start with, `changes` the
@@ -25,6 +26,7 @@ mod endpoint;
 mod finder;
 mod next;
 mod page;
+mod permitted;
 mod prompts;
 mod request;
 mod resources;

@@ -1,18 +1,26 @@
-//! The tools of a catalog snapshot, made once for each: one tool for each capability, or three tools that
-//! find, describe and call capabilities of a large catalog.
+//! The tools of a catalog snapshot: one for each capability, with the actions that the caller's scopes permit; or
+//! three tools that find, describe and call capabilities of a large catalog. They are made once for each snapshot
+//! and set of scopes.
 
 use crate::{
     McpSettings,
     description::description,
     finder,
+    permitted::permitted_actions,
     request::{Target, ToolRequest, tool_call},
 };
 use arc_swap::ArcSwapOption;
 use portolan_catalog::{Action, Capability, Snapshot, tool_name};
-use portolan_vocabulary::{Access, AgentCaller, Timestamp};
+use portolan_vocabulary::{Access, AgentCaller, SCOPES, Timestamp};
 use rmcp::model::{MetaObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
+
+/// The number of sets of scopes.
+const SCOPE_SETS: usize = 1 << SCOPES.len();
 
 /// The tools of the latest catalog version.
 #[derive(Debug, Default)]
@@ -21,7 +29,8 @@ pub(super) struct Cache(ArcSwapOption<(u64, Arc<Tools>)>);
 /// The tools of a catalog, in the order of the capability ids.
 #[derive(Debug)]
 pub(super) struct Tools {
-    entries: Vec<ToolEntry>,
+    /// The tools for each set of scopes, once a caller has asked for them.
+    entries: [OnceLock<Vec<ToolEntry>>; SCOPE_SETS],
     /// The capability of each tool name, and of each id, which calls may name as well.
     names: BTreeMap<String, Arc<str>>,
     /// The three tools that replace `entries` if the catalog is too large to be listed; otherwise
@@ -32,7 +41,6 @@ pub(super) struct Tools {
 #[derive(Debug)]
 struct ToolEntry {
     tool: Tool,
-    accesses: Vec<Access>,
     sunset_at: Option<Timestamp>,
 }
 
@@ -51,23 +59,30 @@ impl Cache {
 
 impl Tools {
     fn new(snapshot: &Snapshot, max_listed: usize) -> Self {
-        let capabilities = || snapshot.capabilities.values();
         let names = snapshot.capabilities.keys().flat_map(names_of).collect();
         let finder = (snapshot.capabilities.len() > max_listed).then(finder::tools);
-        let entries = capabilities().filter(|_| finder.is_none());
-        let entries = entries.map(|capability| ToolEntry::new(capability));
-        Self { entries: entries.collect(), names, finder }
+        Self { entries: Default::default(), names, finder }
     }
 
-    /// Returns the three tools for a large catalog, or the tools that are not past their sunset and
-    /// have an action that the caller's scopes permit.
-    pub(super) fn listed_tools(&self, caller: &AgentCaller, now: Timestamp) -> Vec<Tool> {
+    /// Returns the three tools for a large catalog, or the tools of the capabilities that are not past their
+    /// sunset and have an action that the caller's scopes permit. `snapshot` is that of these tools.
+    pub(super) fn listed_tools(
+        &self,
+        snapshot: &Snapshot,
+        caller: &AgentCaller,
+        now: Timestamp,
+    ) -> Vec<Tool> {
         if let Some(finder) = &self.finder {
             return finder.clone();
         }
-        let callable = |access: &Access| access.scope().is_none_or(|scope| caller.has_scope(scope));
-        let entries = self.entries.iter().filter(|tool| tool.sunset_at.is_none_or(|at| at > now));
-        let entries = entries.filter(|tool| tool.accesses.iter().any(callable));
+        let entries = self.entries.get(scope_set(caller)).map(|entries| {
+            entries.get_or_init(|| {
+                let capabilities = snapshot.capabilities.values();
+                capabilities.filter_map(|capability| ToolEntry::new(capability, caller)).collect()
+            })
+        });
+        let entries = entries.into_iter().flatten();
+        let entries = entries.filter(|entry| entry.sunset_at.is_none_or(|at| at > now));
         entries.map(|entry| entry.tool.clone()).collect()
     }
 
@@ -109,7 +124,7 @@ impl Tools {
     #[cfg(test)]
     pub(super) fn named(ids: &[&str], is_large: bool) -> Self {
         let names = ids.iter().flat_map(|id| names_of(&Arc::from(*id))).collect();
-        Self { entries: Vec::new(), names, finder: is_large.then(finder::tools) }
+        Self { entries: Default::default(), names, finder: is_large.then(finder::tools) }
     }
 }
 
@@ -118,30 +133,43 @@ fn names_of(id: &Arc<str>) -> [(String, Arc<str>); 2] {
     [(tool_name(id), Arc::clone(id)), (id.to_string(), Arc::clone(id))]
 }
 
+/// Returns a number for the set of the caller's scopes.
+fn scope_set(caller: &AgentCaller) -> usize {
+    let bits = SCOPES.iter().enumerate().filter(|(_, scope)| caller.has_scope(scope));
+    bits.map(|(place, _)| 1_usize << place).sum()
+}
+
 impl ToolEntry {
-    fn new(capability: &Capability) -> Self {
+    /// Makes the tool with the actions that the caller's scopes permit; `None` if they permit none.
+    fn new(capability: &Capability, caller: &AgentCaller) -> Option<Self> {
+        let actions = permitted_actions(capability, caller);
+        if actions.is_empty() {
+            return None;
+        }
         let descriptor = &capability.descriptor;
-        let schemas = &capability.tool;
+        let schemas = capability.tool_of(&actions);
         let meta = [("capability_id", &descriptor.id), ("version", &descriptor.version)];
         let meta = meta.map(|(name, value)| (name.to_owned(), json!(value)));
-        let tool =
-            Tool::new(capability.tool_name(), description(capability), Arc::clone(&schemas.input))
-                .with_title(&descriptor.title)
-                .with_raw_output_schema(Arc::clone(&schemas.output))
-                .with_annotations(annotations(capability))
-                .with_meta(MetaObject(Map::from_iter(meta)));
-        let accesses = capability.callable().map(|action| action.descriptor.access).collect();
-        Self { tool, accesses, sunset_at: descriptor.sunset_at }
+        let description = description(capability, &actions);
+        let tool = Tool::new(capability.tool_name(), description, schemas.input)
+            .with_title(&descriptor.title)
+            .with_raw_output_schema(schemas.output)
+            .with_annotations(annotations(capability, &actions))
+            .with_meta(MetaObject(Map::from_iter(meta)));
+        Some(Self { tool, sunset_at: descriptor.sunset_at })
     }
 }
 
-/// Returns the hints about a tool. A hint that the tool is harmless must be true of every action.
-fn annotations(capability: &Capability) -> ToolAnnotations {
-    let every_action = |predicate: fn(&Action) -> bool| capability.callable().all(predicate);
-    let read_only = every_action(|action| action.descriptor.access == Access::Read);
-    let destructive = !every_action(|action| !action.descriptor.destructive);
-    ToolAnnotations::new()
-        .read_only(read_only)
-        .destructive(destructive && !read_only)
-        .idempotent(read_only || every_action(|action| action.descriptor.idempotent))
+/// Returns the hints about a tool with these actions. A hint that the tool is harmless must be true of every
+/// action.
+fn annotations(capability: &Capability, actions: &[&Action]) -> ToolAnnotations {
+    let is_every = |predicate: fn(&Action) -> bool| actions.iter().all(|action| predicate(action));
+    let read_only = actions.iter().all(|action| capability.only_reads(action));
+    let destructive = !is_every(|action| !action.descriptor.destructive);
+    ToolAnnotations::new().read_only(read_only).destructive(destructive && !read_only).idempotent(
+        read_only
+            || is_every(|action| {
+                action.descriptor.idempotent || action.descriptor.access == Access::Read
+            }),
+    )
 }

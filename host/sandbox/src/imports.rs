@@ -30,6 +30,15 @@ impl Import {
     pub(super) fn new(name: &str) -> Self {
         Self { name: name.to_owned(), kind: kind(name) }
     }
+
+    /// Returns whether a component can change nothing through this import.
+    pub fn only_reads(&self) -> bool {
+        let interface = self.name.split('@').next().unwrap_or_default();
+        match interface.strip_prefix(CONTRACT) {
+            Some(name) => READING.contains(&name),
+            None => self.kind == ImportKind::Wasi,
+        }
+    }
 }
 
 impl Grant {
@@ -40,6 +49,9 @@ impl Grant {
         named.filter(|(name, grant)| *name == grant.name()).map(|(_, grant)| grant).collect()
     }
 }
+
+/// The interfaces of the contract without a function that changes something.
+const READING: [&str; 5] = ["types", "description", "context", "platform", "feeds"];
 
 /// The packages of WASI 0.2 that this host links. Sockets and files are among them because standard
 /// libraries import them; a guest finds no file, and every connection is refused.
@@ -99,6 +111,17 @@ mod tests {
         ];
         for (name, expected) in kinds {
             assert_eq!(Import::new(name).kind, expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_import_only_reads_if_none_of_its_functions_changes_something() {
+        let reads = |name: &str| Import::new(name).only_reads();
+        assert!(
+            reads("portolan:capability/platform@2.0.0") && reads("wasi:clocks/wall-clock@0.2.6")
+        );
+        for name in ["documents", "events", "timers", "invoke", "secrets", "sms", "inbox", "root"] {
+            assert!(!reads(&format!("portolan:capability/{name}@2.0.0")), "{name}");
         }
     }
 

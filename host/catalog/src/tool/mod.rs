@@ -11,14 +11,14 @@ mod walk;
 use crate::{action::Action, call_schema::reserved_fields};
 use definitions::{Definitions, DocumentDefinitions};
 use plain::{drop_null, plain_input, split_types};
-use portolan_vocabulary::{Access, Descriptor};
+use portolan_vocabulary::Descriptor;
 use property::{FieldUse, property};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 pub(super) use walk::{Inner, inner};
 
 /// The schemas of a tool.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ToolSchemas {
     /// The schema of the body of a call.
     pub input: Arc<Map<String, Value>>,
@@ -27,11 +27,15 @@ pub struct ToolSchemas {
 }
 
 impl ToolSchemas {
-    pub(super) fn new(descriptor: &Descriptor, actions: &[Action]) -> Self {
-        let callable: Vec<&Action> =
-            actions.iter().filter(|action| action.descriptor.access != Access::Internal).collect();
-        Self { input: Arc::new(input(descriptor, &callable)), output: Arc::new(output(&callable)) }
+    pub(super) fn new(descriptor: &Descriptor, actions: &[&Action]) -> Self {
+        Self { input: Arc::new(input(descriptor, actions)), output: Arc::new(output(actions)) }
     }
+}
+
+/// Returns the default action, if it is one of these.
+fn default_action<'a>(descriptor: &'a Descriptor, actions: &[&Action]) -> Option<&'a str> {
+    let default = descriptor.default_action.as_deref()?;
+    actions.iter().any(|action| action.descriptor.name == default).then_some(default)
 }
 
 fn input(descriptor: &Descriptor, actions: &[&Action]) -> Map<String, Value> {
@@ -64,7 +68,7 @@ fn input(descriptor: &Descriptor, actions: &[&Action]) -> Map<String, Value> {
     let always = uses
         .iter()
         .filter(|(_, uses)| uses.len() == actions.len() && uses.iter().all(|field| field.required));
-    let action = descriptor.default_action.is_none().then_some("action");
+    let action = default_action(descriptor, actions).is_none().then_some("action");
     let required: Vec<&str> =
         action.into_iter().chain(always.map(|(name, _)| name.as_str())).collect();
     let mut schema = object(properties, &required);
@@ -140,7 +144,8 @@ fn action_field(descriptor: &Descriptor, actions: &[&Action]) -> Value {
         "enum": names,
         "description": format!("The action:{lines}"),
     });
-    if let (Some(default), Some(fields)) = (&descriptor.default_action, field.as_object_mut()) {
+    let default = default_action(descriptor, actions);
+    if let (Some(default), Some(fields)) = (default, field.as_object_mut()) {
         fields.insert("default".to_owned(), json!(default));
     }
     field
