@@ -31,7 +31,7 @@
 //! - `schema`, `schema_cost`, `schema_part`: JSON Schemas, what violates them, the work that a check can take,
 //!   and the part for one place
 //! - `invalid_input`: the refusal of an invalid input
-//! - `call_schema`, `listing`, `tool`, `reference`, `document`: a capability's documents
+//! - `call_schema`, `listing`, `tool`, `fields`, `reference`, `document`: a capability's documents
 //! - `fuzzing`: what only fuzz targets call
 //!
 //! # Invariants
@@ -58,6 +58,7 @@ mod desired;
 mod difference;
 mod document;
 mod failures;
+mod fields;
 mod file;
 mod file_name;
 mod folder;
@@ -102,6 +103,7 @@ pub use catalog::{Catalog, CatalogOptions};
 pub use check::undeclared_people;
 pub use decisions::DecisionError;
 pub use document::Document;
+pub use fields::{Field, Side, fields};
 pub use file::read;
 pub use file_name::is_source;
 pub use known_failure::KnownFailure;

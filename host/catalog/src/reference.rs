@@ -1,12 +1,15 @@
 //! A capability's description as a page of Markdown, for people.
 
-use crate::{action::Action, capability::Capability};
+use crate::{
+    action::Action,
+    capability::Capability,
+    fields::{Field, Side, fields},
+};
 use portolan_names::is_invisible;
 use portolan_vocabulary::{Access, ErrorCode, ErrorDeclaration, StateMachine};
-use serde_json::Value;
 use std::{
     collections::{BTreeMap, BTreeSet, btree_map::Entry},
-    fmt::{self, Display, Write as _},
+    fmt::{self, Display},
 };
 
 /// The page of a capability.
@@ -129,7 +132,7 @@ fn internal_actions(page: &mut fmt::Formatter<'_>, actions: &[&Action]) -> fmt::
     writeln!(page, "Not for agents.\n\n| action | input | purpose, events |\n|---|---|---|")?;
     for action in actions {
         let described = &action.descriptor;
-        let fields = fields(action, Side::Input);
+        let fields: Vec<_> = fields(action, Side::Input).collect();
         let input = if fields.iter().any(|field| field.name == "event_type") {
             "event".to_owned()
         } else {
@@ -187,25 +190,10 @@ fn state_changes(machine: &StateMachine) -> BTreeMap<(&str, &str), Vec<&str>> {
     state_changes
 }
 
-/// The two schemas of an action.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Side {
-    Input,
-    Output,
-}
-
-/// A field of an action's input or output.
-#[derive(Debug)]
-struct Field<'a> {
-    name: &'a str,
-    is_required: bool,
-    kind: String,
-    description: &'a str,
-}
-
 impl Field<'_> {
     fn row(&self, mark: &str) -> String {
-        format!("| `{}`{mark} | {} | {} |", self.name, cell(&self.kind), cell(self.description))
+        let kind = cell(&format!("{}{}", self.kind, self.limits));
+        format!("| `{}`{mark} | {kind} | {} |", self.name, cell(self.description))
     }
 
     fn mark(&self) -> &'static str {
@@ -272,28 +260,6 @@ impl CommonFields {
     }
 }
 
-/// Returns the fields of one of an action's schemas.
-fn fields(action: &Action, side: Side) -> Vec<Field<'_>> {
-    let schema = match side {
-        Side::Input => action.schemas.input.document(),
-        Side::Output => action.schemas.output.document(),
-    };
-    let required = schema.get("required").and_then(Value::as_array);
-    let is_required = |name: &str| {
-        side == Side::Input
-            && required.is_some_and(|required| required.iter().any(|one| one == name))
-    };
-    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-    properties
-        .map(|(name, field)| Field {
-            name,
-            is_required: is_required(name),
-            kind: kind(field, schema, side),
-            description: field.get("description").and_then(Value::as_str).unwrap_or_default(),
-        })
-        .collect()
-}
-
 /// Writes a table of the fields that only this action has, and the names of the common ones.
 fn field_table(
     page: &mut fmt::Formatter<'_>,
@@ -306,7 +272,7 @@ fn field_table(
         Side::Output => ("output", "Output"),
     };
     let (shared, own): (Vec<_>, Vec<_>) =
-        fields(action, side).into_iter().partition(|field| common.contains(side, field));
+        fields(action, side).partition(|field| common.contains(side, field));
     if !own.is_empty() {
         writeln!(page, "| {title} | type | meaning |\n|---|---|---|")?;
         for field in &own {
@@ -324,100 +290,6 @@ fn field_table(
 fn names(fields: &[Field<'_>]) -> String {
     let names = fields.iter().map(|field| format!("`{}`{}", field.name, field.mark()));
     names.collect::<Vec<_>>().join(", ")
-}
-
-/// Describes the values of a field.
-fn kind(field: &Value, document: &Value, side: Side) -> String {
-    let field = resolve(field, document);
-    let mut kind = match (choices(field), field.get("type")) {
-        (Some(choices), _) => choices,
-        (None, Some(Value::String(one))) => describe_type(one, field, document, side),
-        (None, Some(Value::Array(many))) => {
-            let names = many.iter().filter_map(Value::as_str);
-            // In an input, null means the same as no field.
-            let names = names.filter(|name| side == Side::Output || *name != "null");
-            let names = names.map(|name| describe_type(name, field, document, side));
-            names.collect::<Vec<_>>().join(" or ")
-        }
-        _ => "any".to_owned(),
-    };
-    for (least, most) in
-        [("minLength", "maxLength"), ("minimum", "maximum"), ("minItems", "maxItems")]
-    {
-        let bound = |keyword| field.get(keyword).filter(|bound| **bound != 0);
-        let _written = match (bound(least), bound(most)) {
-            (Some(least), Some(most)) => write!(kind, " {least}–{most}"),
-            (Some(least), None) => write!(kind, " ≥{least}"),
-            (None, Some(most)) => write!(kind, " ≤{most}"),
-            (None, None) => Ok(()),
-        };
-    }
-    if let Some(pattern) = field.get("pattern").and_then(Value::as_str) {
-        let _written = write!(kind, ", pattern `{pattern}`");
-    }
-    if let Some(default) = field.get("default").filter(|default| !is_empty(default)) {
-        let _written = write!(kind, ", default `{default}`");
-    }
-    kind
-}
-
-/// Describes a field of the type with this name.
-fn describe_type(name: &str, field: &Value, document: &Value, side: Side) -> String {
-    match name {
-        "array" => describe_array(field, document, side),
-        "object" => describe_object(field),
-        other => other.to_owned(),
-    }
-}
-
-/// Describes a list with its items.
-fn describe_array(field: &Value, document: &Value, side: Side) -> String {
-    let items = field.get("items").map(|items| resolve(items, document));
-    match items {
-        Some(items) if items.get("type").is_some_and(|name| name == "array") => {
-            "array of arrays".to_owned()
-        }
-        Some(items) => format!("array of {}", kind(items, document, side)),
-        None => "array".to_owned(),
-    }
-}
-
-/// Describes an object with the names of its fields.
-fn describe_object(field: &Value) -> String {
-    let fields = field.get("properties").and_then(Value::as_object).into_iter().flatten();
-    let names: Vec<_> = fields.map(|(name, _)| format!("`{name}`")).collect();
-    if names.is_empty() { "object".to_owned() } else { format!("object of {}", names.join(", ")) }
-}
-
-/// Returns the schema that a reference leads to, or the schema itself.
-fn resolve<'a>(schema: &'a Value, document: &'a Value) -> &'a Value {
-    let reference = schema.get("$ref").and_then(Value::as_str);
-    let target = reference.and_then(|text| document.pointer(text.strip_prefix('#')?));
-    target.unwrap_or(schema)
-}
-
-fn is_null_type(schema: &Value) -> bool {
-    schema.get("type").is_some_and(|name| name == "null")
-}
-
-fn is_empty(value: &Value) -> bool {
-    value.is_null() || value.as_array().is_some_and(Vec::is_empty)
-}
-
-/// Returns the values of an enum, whether or not its variants have descriptions; `None` for another schema.
-fn choices(field: &Value) -> Option<String> {
-    let list = |keyword| field.get(keyword).and_then(Value::as_array);
-    if let Some(values) = list("enum") {
-        let values = values.iter().filter(|value| !value.is_null());
-        return Some(values.map(|value| format!("`{value}`")).collect::<Vec<_>>().join(", "));
-    }
-    let branches = list("oneOf").or_else(|| list("anyOf"))?;
-    let branches = branches.iter().filter(|branch| !is_null_type(branch));
-    let values = branches.map(|branch| match branch.get("const") {
-        Some(value) => Some(format!("`{value}`")),
-        None => choices(branch),
-    });
-    Some(values.collect::<Option<Vec<_>>>()?.join(", "))
 }
 
 fn codes(names: &[String]) -> String {
