@@ -27,7 +27,7 @@ pub struct App {
     pub(super) openapi: ArcSwapOption<(u64, Document)>,
     /// The catalog's documents and the OpenAPI description in compressed codings.
     pub(super) compressed: CompressedDocuments,
-    /// The pages about records of the feeds.
+    /// The pages about records of the feeds and about capabilities.
     pub(super) pages: PageCache,
     /// The open streams of changes of the feeds.
     pub(super) change_streams: Arc<ChangeStreams>,

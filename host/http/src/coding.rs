@@ -8,7 +8,7 @@ const IDENTITY_WEIGHT: u16 = 0;
 /// The codings that make a body smaller.
 const COMPRESSIONS: [Coding; 2] = [Coding::Gzip, Coding::Brotli];
 /// The highest weight.
-const MAX_WEIGHT: u16 = 1000;
+pub(super) const MAX_WEIGHT: u16 = 1000;
 
 /// The codings of `Accept-Encoding` with their weights.
 pub(super) struct AcceptedCodings<'a>(Vec<(&'a str, u16)>);
@@ -49,9 +49,9 @@ impl<'a> AcceptedCodings<'a> {
     }
 }
 
-/// Parses an item such as `gzip;q=0.5`. Returns `None` if it has no name, or a weight that is not a
-/// number from 0 to 1.
-fn parse_item(text: &str) -> Option<(&str, u16)> {
+/// Parses an item such as `gzip;q=0.5` of this header or of `Accept`. Returns `None` if it has no name, or a
+/// weight that is not a number from 0 to 1.
+pub(super) fn parse_item(text: &str) -> Option<(&str, u16)> {
     let mut parts = text.split(';').map(str::trim);
     let name = parts.next().filter(|name| !name.is_empty())?;
     let name = if name.eq_ignore_ascii_case("x-gzip") { "gzip" } else { name };

@@ -3,7 +3,7 @@
 use crate::{
     activity::{Activity, AnswerBody},
     body::with_timed_body,
-    feeds,
+    error_page, feeds,
     host_header::ensure_one_host,
     operator::SocketUser,
     refusal::Refusal,
@@ -37,6 +37,8 @@ pub struct Dispatcher {
     pub(super) routes: Router,
     /// The clock for request ids, which contain the time.
     pub(super) clock: Clock,
+    /// Whether browsers get a page in place of the envelope of a failure.
+    pub(super) has_error_pages: bool,
 }
 
 impl Dispatcher {
@@ -105,6 +107,8 @@ impl Connection {
     ) -> impl Future<Output = Result<hyper::Response<AnswerBody>, Infallible>> + Send + use<> {
         let answering = self.activity.answer();
         let mut request = with_timed_body(request, self.body_time);
+        let has_error_pages = self.dispatcher.has_error_pages;
+        let wants_page = has_error_pages && error_page::is_wanted(request.headers());
         let early = self.dispatcher.early_response(&request, &self.current_file);
         let response = match early {
             Some(response) => Either::Left(ready(Ok(response))),
@@ -120,6 +124,12 @@ impl Connection {
                 Either::Right(self.dispatcher.routes.clone().oneshot(request))
             }
         };
-        response.map_ok(|response| response.map(|body| AnswerBody::new(body, answering)))
+        response.map_ok(move |response| {
+            let response = match has_error_pages {
+                true => error_page::negotiate(response, wants_page),
+                false => response,
+            };
+            response.map(|body| AnswerBody::new(body, answering))
+        })
     }
 }

@@ -5,7 +5,8 @@
 use crate::{
     App, Refusal,
     address::ClientAddress,
-    oauth::{FormTargets, page, see_other},
+    oauth::see_other,
+    page::{FormTargets, page},
 };
 use askama::Template;
 use axum::{

@@ -41,7 +41,7 @@ fn respond(media_type: &'static str, script: String) -> Response {
 }
 
 /// Quotes a text for a POSIX shell. Between single quotes, only the quote itself is special.
-fn shell_string(text: &str) -> String {
+pub(super) fn shell_string(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 

@@ -11,12 +11,16 @@
 //! - Arguments of handlers: `caller` (the authenticated agent), `address` and `proxies` (the client's
 //!   address), `input` (body and idempotency key), `request_id`.
 //! - Responses: `answer` (of a call), `refusal` (of a failure) and its `challenge`, `conditional`
-//!   (conditional requests), `coding` (content codings), `compressed` (documents in these), `cors`.
+//!   (conditional requests), `media_type` and `coding` (content negotiation), `compressed` (documents in
+//!   content codings), `cors`.
+//! - Pages: `page` (their headers), `error_page` (a failure as a page for browsers), `assets` (the stylesheet
+//!   and the icon) and the `static_file` of each.
 //! - Handlers for agents: `capabilities`, `call`, `agents`, `events`, `mcp`, `feeds` and their `changes`
 //!   (`change_streams` counts the open streams), `openapi`,
 //!   `metadata` and its `guide`, `install`; `oauth` for their clients.
-//! - Handlers for people: `map`, `record_pages` with their `page_cache` and `sitemap`, `handoff`, the pages of `oauth`,
-//!   among them those of the links in text messages. For the provider of text messages: `sms`.
+//! - Handlers for people: `front` (the first page), `docs` (the reference), `map`, `record_pages` with their
+//!   `page_cache` and `sitemap`, `handoff`, the pages of `oauth`, among them those of the links in text messages.
+//!   For the provider of text messages: `sms`.
 //! - For operators: `operator_routes` is the table of their routes and roles, `operator_gate` what every
 //!   request passes, `operator` how operators are known; the handlers are in `admin`, `audit_export`,
 //!   `quarantine`, `versions`, `metrics`, `operators`, and `people` with its `export`.
@@ -33,6 +37,7 @@ mod admission;
 mod agents;
 mod answer;
 mod app;
+mod assets;
 mod audit_export;
 mod basemap;
 mod body;
@@ -50,9 +55,12 @@ mod conditional;
 mod connections;
 mod cors;
 mod dispatcher;
+mod docs;
+mod error_page;
 mod events;
 mod export;
 mod feeds;
+mod front;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -64,6 +72,7 @@ mod install;
 mod map;
 mod map_settings;
 mod mcp;
+mod media_type;
 mod metadata;
 mod metrics;
 mod oauth;
@@ -72,6 +81,7 @@ mod operator;
 mod operator_gate;
 mod operator_routes;
 mod operators;
+mod page;
 mod page_cache;
 mod people;
 mod proxies;
@@ -84,6 +94,7 @@ mod serve;
 mod sitemap;
 mod sms;
 mod socket;
+mod static_file;
 mod tls;
 mod versions;
 

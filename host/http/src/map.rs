@@ -4,27 +4,21 @@
 use crate::{
     App, basemap,
     city::City,
-    coding::AcceptedCodings,
-    conditional::{matches_any_tag, parse_if_none_match},
     map_settings::MapSettings,
     refusal::{self, Refusal},
     request_id,
+    static_file::{IMMUTABLE, REVALIDATE, StaticFile, hashed_name},
 };
 use axum::{
     Json, Router,
     extract::{Path, RawQuery, State},
-    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderName, HeaderValue, header},
     middleware::from_fn_with_state,
     response::{IntoResponse as _, Redirect, Response},
     routing::get,
 };
-use portolan_publication::Body;
-use portolan_vocabulary::Digest;
 use serde::Serialize;
-use std::{
-    iter,
-    sync::{Arc, LazyLock},
-};
+use std::sync::{Arc, LazyLock};
 
 const PAGE: &[u8] = include_bytes!("../../../map/dist/index.html");
 /// The page without what belongs to this host alone, for pages that show it within themselves.
@@ -40,9 +34,6 @@ const ASSETS: [(&str, &str, &[u8]); 7] = [
     ("icon.svg", "image/svg+xml", include_bytes!("../../../map/dist/icon.svg")),
     ("LICENSES.txt", "text/plain; charset=utf-8", include_bytes!("../../../map/dist/LICENSES.txt")),
 ];
-/// The number of digits of a file's digest in the file's name.
-const DIGEST_DIGITS: usize = 16;
-
 /// The page loads from this host only, runs only its own script, and turns no text into markup.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; \
@@ -50,48 +41,17 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 const NOBODY: &str = "'none'";
 /// The file with streets, relative to the page.
 const BASEMAP: &str = "basemap.pmtiles";
-/// The page is validated at every use, because it names the current version of the files.
-const REVALIDATE: &str = "no-cache";
-/// The files never expire, because a changed file has another name.
-const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 
-/// A file with its compressed bodies. All files are compressed when one is first requested.
-struct File {
-    name: String,
-    media_type: &'static str,
-    plain: Body,
-    compressed: Vec<Body>,
-}
-
-static PAGES: LazyLock<Option<[File; 2]>> = LazyLock::new(|| {
-    let page = |bytes| File::new(String::new(), HTML, bytes);
+static PAGES: LazyLock<Option<[StaticFile; 2]>> = LazyLock::new(|| {
+    let page = |bytes| StaticFile::new(String::new(), HTML, bytes);
     Some([page(PAGE)?, page(EMBEDDED_PAGE)?])
 });
 
-static FILES: LazyLock<Vec<File>> = LazyLock::new(|| {
-    let assets = ASSETS
-        .map(|(name, media_type, bytes)| File::new(hashed_name(name, bytes), media_type, bytes));
+static FILES: LazyLock<Vec<StaticFile>> = LazyLock::new(|| {
+    let assets =
+        ASSETS.map(|(name, kind, bytes)| StaticFile::new(hashed_name(name, bytes), kind, bytes));
     assets.into_iter().flatten().collect()
 });
-
-impl File {
-    /// Returns `None` if the compression fails.
-    fn new(name: String, media_type: &'static str, bytes: &[u8]) -> Option<Self> {
-        let (plain, compressed) = Body::in_every_coding(bytes.to_vec()).ok()?;
-        Some(Self { name, media_type, plain, compressed })
-    }
-}
-
-/// Returns the name with the digest of the content in it, as the build writes it into the page:
-/// `map-0123456789abcdef.js`.
-fn hashed_name(name: &str, bytes: &[u8]) -> String {
-    let digest = Digest::of(bytes).hex();
-    let digits = digest.get(..DIGEST_DIGITS).unwrap_or_default();
-    match name.rsplit_once('.') {
-        Some((stem, kind)) => format!("{stem}-{digits}.{kind}"),
-        None => name.to_owned(),
-    }
-}
 
 /// The map of a city.
 #[derive(Debug)]
@@ -207,27 +167,14 @@ async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Result<Response,
 }
 
 async fn file(
-    file: Option<&File>,
+    file: Option<&StaticFile>,
     caching: &'static str,
     headers: &HeaderMap,
 ) -> Result<Response, Refusal> {
-    let Some(file) = file else {
-        return Err(refusal::no_such_path().await);
-    };
-    let bodies = iter::once(&file.plain).chain(&file.compressed);
-    let body = AcceptedCodings::of(headers).best(bodies).unwrap_or(&file.plain);
-    let common = [
-        (header::ETAG, body.etag.as_str()),
-        (header::CACHE_CONTROL, caching),
-        (header::VARY, "accept-encoding"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    ];
-    if parse_if_none_match(headers).is_some_and(|tags| matches_any_tag(&tags, &body.etag)) {
-        return Ok((StatusCode::NOT_MODIFIED, common).into_response());
+    match file {
+        Some(file) => Ok(file.respond(caching, headers)),
+        None => Err(refusal::no_such_path().await),
     }
-    let coding = body.coding.header().map(|name| [(header::CONTENT_ENCODING, name)]);
-    let media_type = [(header::CONTENT_TYPE, file.media_type)];
-    Ok((common, media_type, coding, body.bytes.clone()).into_response())
 }
 
 #[cfg(test)]

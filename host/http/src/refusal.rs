@@ -27,13 +27,19 @@ impl IntoResponse for Refusal {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         let challenge = Challenge::of(&failure);
-        let mut response = (status(failure.kind), headers, Json(failure)).into_response();
+        let mut response = (status(failure.kind), headers, Json(&failure)).into_response();
         if let Some(challenge) = challenge {
             response.extensions_mut().insert(challenge);
         }
+        response.extensions_mut().insert(Refused(failure));
         response
     }
 }
+
+/// The failure of a response. It is an extension of the response until `error_page::negotiate`, which makes a
+/// page of it for browsers.
+#[derive(Debug, Clone)]
+pub(super) struct Refused(pub(super) Failure);
 
 /// Why the credentials of a request were not enough, for its `WWW-Authenticate` header (RFC 6750,
 /// section 3). It is an extension of the response until `challenge::add` makes the header of it.

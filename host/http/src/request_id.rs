@@ -9,7 +9,7 @@ use axum::{
 use portolan_vocabulary::{Clock, new_request_id};
 use std::sync::Arc;
 
-const HEADER: HeaderName = HeaderName::from_static("request-id");
+pub(super) const HEADER: HeaderName = HeaderName::from_static("request-id");
 
 /// The id of the request that is being answered.
 #[derive(Debug, Clone)]

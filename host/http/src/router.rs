@@ -1,9 +1,9 @@
 //! Every route, and the layers around them.
 
 use crate::{
-    App, admin, admission::count_request, agents, audit_export, call, capabilities,
-    capabilities::AsItIs, challenge, city_routes, cors, dispatcher::Dispatcher, events, feeds,
-    handoff, install, map, mcp, metadata, oauth, openapi, operator_gate,
+    App, admin, admission::count_request, agents, assets, audit_export, call, capabilities,
+    capabilities::AsItIs, challenge, city_routes, cors, dispatcher::Dispatcher, docs, events,
+    feeds, front, handoff, install, map, mcp, metadata, oauth, openapi, operator_gate,
     operator_gate::OperatorGate, operator_routes, operator_routes::Handled, refusal, request_id,
     sitemap, sms,
 };
@@ -32,7 +32,8 @@ pub fn dispatcher<S: ServerHandler + Send + 'static>(
     extra_routes: Router,
 ) -> Dispatcher {
     let (cities, clock) = (app.host.cities().cloned().collect(), app.host.clock.clone());
-    Dispatcher { cities, routes: router(app, service, extra_routes), clock }
+    let routes = router(app, service, extra_routes);
+    Dispatcher { cities, routes, clock, has_error_pages: true }
 }
 
 /// Returns every route of the public address, with the layers that a request passes, the outermost
@@ -52,6 +53,7 @@ fn router<S: ServerHandler + Send + 'static>(
         });
     // Scripts of any origin may use these routes. The sign-in pages are not among them.
     let cross_origin = Router::new()
+        .route("/", get(front::show))
         .route("/openapi.json", get(openapi::document))
         .route("/auth.md", get(metadata::auth_guide))
         .route("/llms.txt", get(metadata::overview))
@@ -92,6 +94,8 @@ fn router<S: ServerHandler + Send + 'static>(
         .layer(cors::any_origin());
     Router::new()
         .route("/healthz", get(admin::healthz))
+        .route("/docs", get(docs::list))
+        .route("/docs/{id}", get(docs::capability))
         .route("/v1/sms/reports/{id}", post(sms::report))
         .route("/map/handoffs/{handoff_id}/{record_id}", get(handoff::begin))
         .route("/handoff/{token}", get(handoff::show))
@@ -111,7 +115,6 @@ fn router<S: ServerHandler + Send + 'static>(
             "/oauth/authorize/continue",
             get(oauth::authorize::continue_page).post(oauth::authorize::submit_step),
         )
-        .route("/oauth/authorize/style.css", get(oauth::authorize::style))
         .fallback(refusal::no_such_public_path)
         .method_not_allowed_fallback(refusal::no_such_method)
         .with_state(Arc::clone(&app))
@@ -128,6 +131,7 @@ fn router<S: ServerHandler + Send + 'static>(
         ))
         .merge(feeds::routes(&app))
         .merge(map::routes(&app))
+        .merge(assets::routes(&app))
 }
 
 /// Returns the service at the operator's address and at the operator's socket.
@@ -152,5 +156,5 @@ pub(super) fn operator_address(app: &Arc<App>) -> Dispatcher {
             from_fn_with_state(clock.clone(), request_id::assign),
             from_fn_with_state(gate, operator_gate::pass),
         ));
-    Dispatcher { cities: Arc::default(), routes, clock }
+    Dispatcher { cities: Arc::default(), routes, clock, has_error_pages: false }
 }

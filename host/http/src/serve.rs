@@ -266,7 +266,12 @@ mod tests {
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let routes = Router::new().route("/", get(|| async { "ok" }));
         let server = Server {
-            dispatcher: Dispatcher { cities: Arc::default(), routes, clock: Clock::system() },
+            dispatcher: Dispatcher {
+                cities: Arc::default(),
+                routes,
+                clock: Clock::system(),
+                has_error_pages: false,
+            },
             connections: Connections::of_operator(),
             limits: Limits::default(),
             tls: None,

@@ -5,11 +5,12 @@ use crate::{
     App, RequestId,
     oauth::{
         actions::{SessionChange, SignInActions},
-        browser::{FormTargets, page, see_other},
+        browser::see_other,
         forms::{PageForm, PageRequest, failed, foreign_form, form_token},
         passkey::to_ceremony,
         session::{failure_page, require_session, sign_out},
     },
+    page::{FormTargets, page},
 };
 use askama::Template;
 use axum::{Extension, extract::State, http::StatusCode, response::Response};

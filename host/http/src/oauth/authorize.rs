@@ -8,19 +8,20 @@ use crate::{
     address::ClientAddress,
     oauth::{
         actions::{SessionChange, SignInActions},
-        browser::{Cookies, FormTargets, family, page, see_other, stop_page},
+        browser::{Cookies, family, see_other, stop_page},
         client::{Form, form, parameters},
         passkey::{start_second_factor, start_sign_in},
         session::{failure_page, find_session, sign_out},
     },
+    page::{FormTargets, page},
 };
 use askama::Template;
 use axum::{
     Extension,
     body::Bytes,
     extract::{RawQuery, State, rejection::BytesRejection},
-    http::{HeaderMap, StatusCode, header},
-    response::{IntoResponse as _, Response},
+    http::{HeaderMap, StatusCode},
+    response::Response,
 };
 use axum_extra::extract::CookieJar;
 use portolan_identity::{
@@ -32,7 +33,6 @@ use url::Url;
 
 /// The path of every page after the first.
 const CONTINUE_PATH: &str = "/oauth/authorize/continue";
-const STYLE: &str = include_str!("../../templates/style.css");
 
 /// The text about each scope on the consent page.
 const SCOPE_TEXTS: [(Access, &str); 3] = [
@@ -366,12 +366,4 @@ fn redirect_to_client(
         query.append_pair("iss", app.host.identity.issuer());
     }
     see_other(url.as_str())
-}
-
-pub(crate) async fn style() -> Response {
-    let headers = [
-        (header::CONTENT_TYPE, "text/css; charset=utf-8"),
-        (header::CACHE_CONTROL, "public, max-age=3600"),
-    ];
-    (headers, STYLE).into_response()
 }

@@ -1,10 +1,12 @@
-//! Cookies and pages for a person's browser. The pages' policy allows no framing, and no scripts except on the
-//! pages for passkeys.
+//! Cookies of a person's browser, and pages and redirects for it.
 
-use crate::App;
+use crate::{
+    App,
+    page::{FormTargets, page},
+};
 use askama::Template;
 use axum::{
-    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse as _, Response},
 };
 use axum_extra::extract::{
@@ -79,35 +81,6 @@ impl Cookies {
     }
 }
 
-/// Renders a page whose forms may lead to `forms`.
-pub(crate) fn page(status: StatusCode, template: &impl Template, forms: FormTargets) -> Response {
-    match template.render() {
-        Ok(text) => page_of_text(status, text, forms),
-        Err(error) => {
-            tracing::error!(%error, "a page cannot be rendered");
-            StatusCode::INTERNAL_SERVER_ERROR.into_response()
-        }
-    }
-}
-
-/// Returns the response with a rendered page.
-pub(crate) fn page_of_text(status: StatusCode, text: String, forms: FormTargets) -> Response {
-    let mut response = (status, text).into_response();
-    let headers = response.headers_mut();
-    for (name, value) in [
-        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
-        (header::CACHE_CONTROL, "no-store"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::X_FRAME_OPTIONS, "DENY"),
-        (header::CONTENT_SECURITY_POLICY, forms.policy()),
-        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    response
-}
-
 #[derive(Template)]
 #[template(path = "stop.html")]
 struct StopPage<'a> {
@@ -118,33 +91,6 @@ struct StopPage<'a> {
 /// Returns a page that says why nothing can be done here.
 pub(super) fn stop_page(status: StatusCode, title: &str, text: &str) -> Response {
     page(status, &StopPage { title, text }, FormTargets::ThisHost)
-}
-
-/// The targets that the forms of a page may have.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum FormTargets {
-    /// This host.
-    ThisHost,
-    /// This host, on a page with the script for passkeys.
-    ThisHostByScript,
-    /// Any address: browsers apply `form-action` to redirects too, and the client may redirect further.
-    AnyHost,
-}
-
-impl FormTargets {
-    const fn policy(self) -> &'static str {
-        match self {
-            Self::ThisHost => {
-                "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
-            }
-            Self::ThisHostByScript => {
-                "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
-            }
-            Self::AnyHost => {
-                "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'"
-            }
-        }
-    }
 }
 
 /// The texts in `User-Agent` that tell the family of a browser. The first that occurs counts, because most

@@ -6,12 +6,13 @@ use crate::{
     App,
     oauth::{
         actions::{SessionChange, start_session},
-        browser::{FormTargets, page, see_other, stop_page},
+        browser::{see_other, stop_page},
         client::parameters,
         forms::{PageForm, PageRequest, failed, foreign_form, form_token},
         passkey::start_second_factor,
         session::{require_session, sign_out},
     },
+    page::{FormTargets, page},
 };
 use askama::Template;
 use axum::{

@@ -12,6 +12,6 @@ pub(super) mod register;
 mod session;
 pub(super) mod token;
 
-pub(super) use browser::{FormTargets, page, page_of_text, see_other};
+pub(super) use browser::see_other;
 #[cfg(feature = "fuzzing")]
 pub(super) use client::{parameters, parse_basic};

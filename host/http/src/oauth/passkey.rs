@@ -3,10 +3,11 @@
 use crate::{
     App,
     oauth::{
-        browser::{Cookies, FormTargets, page, see_other},
+        browser::{Cookies, see_other},
         client::parameters,
         forms::{PageForm, PageRequest, failed, foreign_form, form_token},
     },
+    page::{FormTargets, page},
 };
 use askama::Template;
 use axum::{

@@ -4,9 +4,10 @@ use crate::{
     App,
     oauth::{
         actions::SessionChange,
-        browser::{Cookies, FormTargets, page, stop_page},
+        browser::{Cookies, stop_page},
         forms::form_token,
     },
+    page::{FormTargets, page},
 };
 use askama::Template;
 use axum::{http::StatusCode, response::Response};

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     city::City,
-    oauth::{FormTargets, page},
+    page::{FormTargets, page},
 };
 use askama::Template;
 use axum::{

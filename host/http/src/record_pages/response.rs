@@ -5,9 +5,9 @@ use super::{error::PageError, kind::Kind, reader::Reader};
 use crate::{
     Refusal,
     city::City,
-    conditional::{matches_any_tag, parse_if_none_match},
+    conditional::tagged,
     feeds::not_published,
-    oauth::{FormTargets, page, page_of_text},
+    page::{FormTargets, page, page_of_text},
     page_cache::PageKey,
 };
 use askama::Template;
@@ -17,16 +17,12 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use portolan_publication::{Publication, Roads};
-use portolan_vocabulary::{Digest, ErrorCode, Failure};
+use portolan_vocabulary::{ErrorCode, Failure};
 use serde_json::Value;
 use std::sync::Arc;
 
 /// The maximum length of a record's id.
 const MAX_ID: usize = 40;
-/// The number of digits of a digest in an entity tag.
-const TAG_DIGITS: usize = 32;
-/// As for the feeds: these are built once an hour.
-const CACHE_ONE_MINUTE: HeaderValue = HeaderValue::from_static("public, max-age=60");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// A page that says why a record is not there.
@@ -101,26 +97,6 @@ async fn rendered(
     let page = kind.render(&Reader { city, publication }, record).await?;
     city.app.pages.insert(key, &page).await;
     Ok(page)
-}
-
-/// Returns the response with its entity tag, or 304 if the client has the same text.
-fn tagged(headers: &HeaderMap, text: String, full: impl FnOnce(String) -> Response) -> Response {
-    let digest = Digest::of(text.as_bytes()).hex();
-    // The tag is weak because the compression of the response does not change it.
-    let etag = format!("W/\"{}\"", digest.get(..TAG_DIGITS).unwrap_or(&digest));
-    let is_known = parse_if_none_match(headers).is_some_and(|tags| matches_any_tag(&tags, &etag));
-    let mut response = match is_known {
-        true => StatusCode::NOT_MODIFIED.into_response(),
-        false => full(text),
-    };
-    let headers = response.headers_mut();
-    if let Ok(etag) = HeaderValue::from_str(&etag) {
-        headers.insert(header::ETAG, etag);
-    }
-    headers.insert(header::CACHE_CONTROL, CACHE_ONE_MINUTE);
-    headers.insert(header::VARY, HeaderValue::from_static("accept"));
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    response
 }
 
 /// Returns whether a client asks for JSON and not for a page.

@@ -1,0 +1,201 @@
+//! `GET /docs/{capability}`: one capability for people: its actions with their fields, errors, events and a call
+//! to paste, and its states.
+
+use super::marked::Marked;
+use crate::{
+    App,
+    caller::CapabilityId,
+    conditional::tagged,
+    install::shell_string,
+    page::{FormTargets, page_of_text},
+    page_cache::PageKey,
+    refusal::Refusal,
+};
+use askama::Template;
+use axum::{
+    extract::State,
+    http::{HeaderMap, StatusCode},
+    response::Response,
+};
+use portolan_catalog::{Action, Capability, Field, Side, fields};
+use portolan_vocabulary::{
+    Access, ActionDescriptor, Descriptor, ErrorCode, ErrorDeclaration, Failure,
+};
+use serde_json::{Map, Value};
+use std::{borrow::Cow, sync::Arc};
+
+/// How many fields of an input or output a page describes.
+const MAX_FIELDS: usize = 100;
+/// The name of these pages in the cache of pages.
+const DOCS: &str = "docs";
+
+#[derive(Template)]
+#[template(path = "docs/capability.html")]
+struct CapabilityPage<'a> {
+    url: &'a str,
+    descriptor: &'a Descriptor,
+    description: Marked<'a>,
+    tool: String,
+    actions: Vec<ActionEntry<'a>>,
+    /// The errors that only this capability answers.
+    errors: Vec<OwnError<'a>>,
+}
+
+struct ActionEntry<'a> {
+    descriptor: &'a ActionDescriptor,
+    description: Marked<'a>,
+    input: Fields<'a>,
+    output: Fields<'a>,
+    errors: Vec<ErrorLink<'a>>,
+    /// A call that can be pasted into a shell.
+    call: String,
+}
+
+/// The first fields of an input or output.
+struct Fields<'a> {
+    rows: Vec<Row<'a>>,
+    has_more: bool,
+}
+
+struct Row<'a> {
+    name: &'a str,
+    is_required: bool,
+    kind: Marked<'a>,
+    limits: Marked<'a>,
+    description: Marked<'a>,
+}
+
+/// An error code of an action, and the table with its meaning.
+struct ErrorLink<'a> {
+    code: &'a str,
+    table: &'static str,
+}
+
+struct OwnError<'a> {
+    code: &'a str,
+    status: u16,
+    is_retryable: bool,
+    description: Marked<'a>,
+}
+
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    CapabilityId(id): CapabilityId,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    let snapshot = app.host.catalog.snapshot();
+    let capability = Arc::clone(snapshot.find(&id, app.host.clock.now())?);
+    let key = PageKey {
+        publication: DOCS.to_owned(),
+        catalog: snapshot.version,
+        feed: DOCS,
+        id: capability.id.to_string(),
+    };
+    let text = match app.pages.get(&key).await {
+        Some(page) => page.to_string(),
+        None => {
+            let url = app.public_url.clone();
+            // The schemas of a component can be large.
+            let rendered = app.host.sandbox.compute(move || render(&capability, &url)).await;
+            let text = rendered.map_err(|error| {
+                tracing::error!(%error, "the page of a capability cannot be rendered");
+                Failure::new(ErrorCode::InternalError)
+            })?;
+            app.pages.insert(key, &text).await;
+            text
+        }
+    };
+    Ok(tagged(&headers, text, |text| page_of_text(StatusCode::OK, text, FormTargets::ThisHost)))
+}
+
+fn render(capability: &Capability, url: &str) -> Result<String, askama::Error> {
+    let descriptor = &capability.descriptor;
+    let own_errors = descriptor.errors.iter().filter(|error| !is_common(&error.code));
+    let page = CapabilityPage {
+        url,
+        descriptor,
+        description: Marked::of(&descriptor.description),
+        tool: capability.tool_name(),
+        actions: capability
+            .callable()
+            .map(|action| ActionEntry::new(action, url, descriptor))
+            .collect(),
+        errors: own_errors.map(OwnError::new).collect(),
+    };
+    page.render()
+}
+
+fn is_common(code: &str) -> bool {
+    ErrorCode::from_name(code).is_some()
+}
+
+impl<'a> ActionEntry<'a> {
+    fn new(action: &'a Action, url: &str, capability: &'a Descriptor) -> Self {
+        let descriptor = &action.descriptor;
+        let link = |code: &'a String| ErrorLink {
+            code,
+            table: if is_common(code) { "/docs#errors" } else { "#error-codes" },
+        };
+        Self {
+            descriptor,
+            description: Marked::of(&descriptor.description),
+            input: Fields::new(action, Side::Input),
+            output: Fields::new(action, Side::Output),
+            errors: descriptor.errors.iter().map(link).collect(),
+            call: call(descriptor, &format!("{url}/v1/capabilities/{}/call", capability.id)),
+        }
+    }
+
+    /// Returns who may call the action.
+    fn callers(&self) -> &'static str {
+        match self.descriptor.access {
+            Access::Read | Access::Events => "any agent, with the scope",
+            Access::Write => "a claimed agent, with the scope",
+            Access::Open => "any agent",
+            Access::Internal => "other capabilities",
+        }
+    }
+}
+
+impl<'a> Fields<'a> {
+    fn new(action: &'a Action, side: Side) -> Self {
+        let mut all = fields(action, side);
+        let rows = all.by_ref().take(MAX_FIELDS).map(Row::new).collect();
+        Self { rows, has_more: all.next().is_some() }
+    }
+}
+
+impl<'a> Row<'a> {
+    fn new(field: Field<'a>) -> Self {
+        let limits = field.limits.trim_start_matches([' ', ',']).to_owned();
+        Self {
+            name: field.name,
+            is_required: field.is_required,
+            kind: Marked(Cow::Owned(field.kind)),
+            limits: Marked(Cow::Owned(limits)),
+            description: Marked::of(field.description),
+        }
+    }
+}
+
+impl<'a> OwnError<'a> {
+    fn new(error: &'a ErrorDeclaration) -> Self {
+        Self {
+            code: &error.code,
+            status: error.kind.http_status(),
+            is_retryable: error.retryable,
+            description: Marked::of(&error.description),
+        }
+    }
+}
+
+/// Returns a call of the action with its first example.
+fn call(action: &ActionDescriptor, url: &str) -> String {
+    let mut body = Map::from_iter([("action".to_owned(), Value::from(action.name.as_str()))]);
+    let example = action.examples.iter().flatten().find_map(Value::as_object);
+    body.extend(example.into_iter().flatten().map(|(name, value)| (name.clone(), value.clone())));
+    let (url, body) = (shell_string(url), shell_string(&Value::Object(body).to_string()));
+    format!(
+        "curl -s {url} \\\n  -H \"authorization: Bearer $TOKEN\" -H 'content-type: application/json' \\\n  -d {body}"
+    )
+}

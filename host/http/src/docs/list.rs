@@ -1,0 +1,125 @@
+//! `GET /docs`: the capabilities by topic, in pages, and the errors that every capability can answer.
+
+use crate::{
+    App,
+    page::public_page,
+    refusal::{self, Refusal},
+};
+use askama::Template;
+use axum::{
+    extract::{Query, State, rejection::QueryRejection},
+    http::HeaderMap,
+    response::Response,
+};
+use portolan_catalog::{Capability, Snapshot};
+use portolan_vocabulary::{ErrorCode, Status};
+use serde::Deserialize;
+use std::sync::Arc;
+
+/// How many capabilities one page lists.
+const PAGE: usize = 100;
+/// The topic of a capability without tags.
+const NO_TOPIC: &str = "other";
+
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Asked {
+    page: Option<usize>,
+}
+
+#[derive(Template)]
+#[template(path = "docs/list.html")]
+struct ListPage<'a> {
+    count: usize,
+    topics: Vec<Topic<'a>>,
+    /// The number of this page, from 1, and of the last one.
+    number: usize,
+    last: usize,
+    /// The errors that every capability can answer; empty after the first page.
+    errors: Vec<CommonError>,
+}
+
+/// Capabilities with the same first tag.
+struct Topic<'a> {
+    name: &'a str,
+    capabilities: Vec<Listed<'a>>,
+}
+
+struct Listed<'a> {
+    id: &'a str,
+    title: &'a str,
+    summary: &'a str,
+    version: &'a str,
+    actions: usize,
+    is_deprecated: bool,
+}
+
+struct CommonError {
+    code: &'static str,
+    status: u16,
+    is_retryable: bool,
+    message: &'static str,
+}
+
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    asked: Result<Query<Asked>, QueryRejection>,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    let Ok(Query(Asked { page })) = asked else { return Err(refusal::no_such_path().await) };
+    let snapshot = app.host.catalog.snapshot();
+    let count = snapshot.capabilities.len();
+    let (number, last) = (page.unwrap_or(1), count.div_ceil(PAGE).max(1));
+    if !(1..=last).contains(&number) {
+        return Err(refusal::no_such_path().await);
+    }
+    let errors = if number == 1 { common_errors() } else { Vec::new() };
+    let shown = ListPage { count, topics: topics(&snapshot, number), number, last, errors };
+    Ok(public_page(&headers, &shown))
+}
+
+fn topic(capability: &Capability) -> &str {
+    capability.descriptor.tags.first().map_or(NO_TOPIC, String::as_str)
+}
+
+/// Returns the capabilities of a page, which are sorted by topic and then by id.
+fn topics(snapshot: &Snapshot, number: usize) -> Vec<Topic<'_>> {
+    let capabilities = snapshot.capabilities.values();
+    let mut sorted: Vec<&Capability> = capabilities.map(|capability| &**capability).collect();
+    sorted.sort_by(|one, other| topic(one).cmp(topic(other)));
+    let mut topics: Vec<Topic<'_>> = Vec::new();
+    for capability in sorted.into_iter().skip((number - 1) * PAGE).take(PAGE) {
+        let name = topic(capability);
+        match topics.last_mut().filter(|last| last.name == name) {
+            Some(last) => last.capabilities.push(Listed::new(capability)),
+            None => topics.push(Topic { name, capabilities: vec![Listed::new(capability)] }),
+        }
+    }
+    topics
+}
+
+impl<'a> Listed<'a> {
+    fn new(capability: &'a Capability) -> Self {
+        let descriptor = &capability.descriptor;
+        Self {
+            id: &descriptor.id,
+            title: &descriptor.title,
+            summary: &descriptor.summary,
+            version: &descriptor.version,
+            actions: capability.callable().count(),
+            is_deprecated: descriptor.status == Status::Deprecated,
+        }
+    }
+}
+
+fn common_errors() -> Vec<CommonError> {
+    let row = |code: &ErrorCode| {
+        let row = code.row();
+        CommonError {
+            code: row.name,
+            status: row.kind.http_status(),
+            is_retryable: row.retryable,
+            message: row.message,
+        }
+    };
+    ErrorCode::ALL.iter().map(row).collect()
+}
