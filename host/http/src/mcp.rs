@@ -24,6 +24,7 @@ pub(super) const PATH: &str = "/mcp";
 /// The first protocol revision without sessions.
 const FIRST_VERSION_WITHOUT_SESSIONS: &str = "2026-07-28";
 const VERSION_HEADER: &str = "mcp-protocol-version";
+const JSON: &str = "application/json";
 /// The media types of the transport's answers.
 const ACCEPTED: &str = "application/json, text/event-stream";
 
@@ -178,6 +179,12 @@ async fn admit(
     }
     let method = request.method().clone();
     let sender = Sender { caller, token, request_id };
+    if message.is_json
+        && let Some(call) = admission.app.mcp.direct_call(request.headers(), &message.body)
+    {
+        let answer = admission.app.mcp.answer(call, sender).await?;
+        return Ok(([(header::CONTENT_TYPE, JSON)], answer).into_response());
+    }
     let stream_opened_by = (method == Method::GET).then(|| sender.clone());
     request.extensions_mut().insert(sender);
     let mut response = wrap_error_response(next.run(request).await, &message)?;
@@ -302,7 +309,7 @@ fn write_out_accepted(headers: &mut HeaderMap) {
 fn is_json(headers: &HeaderMap) -> bool {
     let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let essence = media_type.and_then(|text| text.split(';').next());
-    essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
+    essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case(JSON))
 }
 
 fn has_every_scope(caller: &AgentCaller) -> bool {

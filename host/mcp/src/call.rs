@@ -1,48 +1,106 @@
 //! `tools/call`: runs a call through the pipeline and returns its answer as a tool's result.
 
 use crate::{
-    Sender,
+    Mcp, Sender,
     claim::{self, Outcome},
     finder,
     next::translate_next,
     request::{Target, ToolRequest},
-    sender::sender,
-    server::Server,
     tools::Tools,
 };
 use portolan_pipeline::{Answer, Call};
 use portolan_vocabulary::{AgentCaller, Failure};
 use rmcp::{
     ErrorData, RoleServer,
-    model::{CallToolRequestParams, CallToolResponse, CallToolResult, Tool},
-    service::RequestContext,
+    model::{
+        CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities,
+        InputRequiredResult, ProtocolVersion, Tool,
+    },
+    service::{Peer, RequestContext},
 };
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-impl Server {
+/// How questions reach the person of a call's client.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Client<'a> {
+    /// Whether the client can show a form.
+    has_forms: bool,
+    /// The client, which is asked while the call waits; `None` since revision 2026-07-28, in which the call ends
+    /// with the question.
+    peer: Option<&'a Peer<RoleServer>>,
+}
+
+impl<'a> Client<'a> {
+    /// Returns the client of a request that came through the transport.
+    pub(super) fn of_context(context: &'a RequestContext<RoleServer>) -> Self {
+        let ends_with_question = context
+            .protocol_version()
+            .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
+        let has_forms = claim::has_forms(context.client_capabilities());
+        Self { has_forms, peer: (!ends_with_question).then_some(&context.peer) }
+    }
+
+    /// Returns a client of revision 2026-07-28 with these capabilities.
+    pub(super) fn without_peer(capabilities: ClientCapabilities) -> Self {
+        Self { has_forms: claim::has_forms(Some(capabilities)), peer: None }
+    }
+}
+
+/// The outcome of a tool call.
+pub(super) enum ToolOutcome {
+    Asked(InputRequiredResult),
+    Answered(ToolAnswer),
+}
+
+/// The body of a tool's result: that of the answer to a call over HTTP, with the next step as this client can take
+/// it.
+pub(super) struct ToolAnswer {
+    pub(super) body: Value,
+    pub(super) is_error: bool,
+}
+
+impl ToolOutcome {
+    /// `call` is the capability call that ended so, if the tool made one.
+    fn answered(outcome: Result<Value, Failure>, tools: &Tools, call: Option<&Target>) -> Self {
+        let is_error = outcome.is_err();
+        let mut body = outcome.unwrap_or_else(|failure| json!(failure));
+        translate_next(&mut body, tools, call);
+        Self::Answered(ToolAnswer { body, is_error })
+    }
+}
+
+impl From<ToolOutcome> for CallToolResponse {
+    fn from(outcome: ToolOutcome) -> Self {
+        match outcome {
+            ToolOutcome::Asked(question) => question.into(),
+            ToolOutcome::Answered(ToolAnswer { body, is_error: true }) => {
+                CallToolResult::structured_error(body).into()
+            }
+            ToolOutcome::Answered(ToolAnswer { body, is_error: false }) => {
+                CallToolResult::structured(body).into()
+            }
+        }
+    }
+}
+
+impl Mcp {
     /// Returns the tools that are listed for this caller.
     pub(super) fn listed_tools(&self, caller: &AgentCaller) -> Vec<Tool> {
-        let snapshot = self.mcp.host.catalog.snapshot();
-        let tools = self.mcp.tools.tools_for(&snapshot, &self.mcp.settings);
-        tools.listed_tools(&snapshot, caller, self.mcp.host.clock.now())
+        let snapshot = self.host.catalog.snapshot();
+        let tools = self.tools.tools_for(&snapshot, &self.settings);
+        tools.listed_tools(&snapshot, caller, self.host.clock.now())
     }
 
     pub(super) async fn call(
         &self,
         request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let mut sender = sender(&context.extensions)?.clone();
+        mut sender: Sender,
+        client: Client<'_>,
+    ) -> Result<ToolOutcome, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
-        let supports_forms = claim::can_ask(&context);
-        let digest = if supports_forms {
-            claim::call_digest(&request.name, &arguments)
-        } else {
-            String::new()
-        };
-        let now = self.mcp.host.clock.now();
-        let tools = self.tools();
+        let now = self.host.clock.now();
+        let tools = self.current_tools();
         let parsed = tools.request(&request.name, arguments).ok_or_else(|| {
             let text = format!("there is no tool {}; tools/list has them", request.name);
             ErrorData::invalid_params(text, None)
@@ -50,24 +108,24 @@ impl Server {
         let target = match parsed {
             ToolRequest::Call(target) => target,
             ToolRequest::Find { query } => {
-                let snapshot = self.mcp.host.catalog.snapshot();
+                let snapshot = self.host.catalog.snapshot();
                 let found = finder::find(&snapshot, &sender.caller, &query, now);
-                return Ok(CallToolResult::structured(found).into());
+                return Ok(ToolOutcome::answered(Ok(found), &tools, None));
             }
             ToolRequest::Describe { capability } => {
-                let snapshot = self.mcp.host.catalog.snapshot();
+                let snapshot = self.host.catalog.snapshot();
                 let described = finder::describe(&snapshot, &sender.caller, &capability, now);
-                return Ok(result(described, &tools, None).into());
+                return Ok(ToolOutcome::answered(described, &tools, None));
             }
         };
-        let mut can_ask = supports_forms;
-        if let Some(state) = request.request_state.filter(|_| supports_forms) {
-            match self.continue_claim(&sender, &state, request.input_responses, &digest).await? {
+        let mut can_ask = client.has_forms;
+        if let Some(state) = request.request_state.filter(|_| client.has_forms) {
+            match self.continue_claim(&sender, &state, request.input_responses, &target).await? {
                 Outcome::Asked(question) => {
-                    return Ok(self.ask(&sender, question, &digest)?.into());
+                    return Ok(ToolOutcome::Asked(self.ask(&sender, question, &target)?));
                 }
                 Outcome::Refused(failure) => {
-                    return Ok(result(Err(failure), &tools, Some(&target)).into());
+                    return Ok(ToolOutcome::answered(Err(failure), &tools, Some(&target)));
                 }
                 Outcome::Completed => self.reload_caller(&mut sender).await,
                 Outcome::Declined => can_ask = false,
@@ -76,10 +134,10 @@ impl Server {
         let mut outcome = self.run(&sender, &target.capability, target.body.clone()).await;
         let question = outcome.as_ref().err().and_then(claim::question);
         if let Some(question) = question.filter(|_| can_ask) {
-            if claim::ends_with_question(&context) {
-                return Ok(self.ask(&sender, question, &digest)?.into());
-            }
-            match self.ask_and_wait(&sender, &context, question).await {
+            let Some(peer) = client.peer else {
+                return Ok(ToolOutcome::Asked(self.ask(&sender, question, &target)?));
+            };
+            match self.ask_and_wait(&sender, peer, question).await {
                 Outcome::Completed => {
                     self.reload_caller(&mut sender).await;
                     outcome = self.run(&sender, &target.capability, target.body.clone()).await;
@@ -88,19 +146,19 @@ impl Server {
                 Outcome::Asked(_) | Outcome::Declined => {}
             }
         }
-        Ok(result(outcome.map(Answer::into_body), &tools, Some(&target)).into())
+        Ok(ToolOutcome::answered(outcome.map(Answer::into_body), &tools, Some(&target)))
     }
 
     /// Returns the tools of the latest catalog version.
-    fn tools(&self) -> Arc<Tools> {
-        let snapshot = self.mcp.host.catalog.snapshot();
-        self.mcp.tools.tools_for(&snapshot, &self.mcp.settings)
+    fn current_tools(&self) -> Arc<Tools> {
+        let snapshot = self.host.catalog.snapshot();
+        self.tools.tools_for(&snapshot, &self.settings)
     }
 
     /// Loads the caller again, because the agent may have been claimed since its message arrived.
     /// If that fails, the caller stays as it was.
     async fn reload_caller(&self, sender: &mut Sender) {
-        let identity = &self.mcp.host.identity;
+        let identity = &self.host.identity;
         if let Ok(caller) = identity.authenticate(&sender.token, identity.mcp_audience()).await {
             let address = sender.caller.address;
             sender.caller = AgentCaller { address, ..caller };
@@ -123,18 +181,6 @@ impl Server {
             request_id: Arc::clone(&sender.request_id),
             by_person: false,
         };
-        self.mcp.host.call(call).await.outcome
-    }
-}
-
-/// Returns a tool's result: the body of the answer to a call over HTTP, with the next step as this client can
-/// take it.
-fn result(outcome: Result<Value, Failure>, tools: &Tools, call: Option<&Target>) -> CallToolResult {
-    let is_error = outcome.is_err();
-    let mut body = outcome.unwrap_or_else(|failure| json!(failure));
-    translate_next(&mut body, tools, call);
-    match is_error {
-        true => CallToolResult::structured_error(body),
-        false => CallToolResult::structured(body),
+        self.host.call(call).await.outcome
     }
 }

@@ -4,17 +4,17 @@
 //! This module knows nothing of phones or codes: the `next` of each refusal and answer says which fields
 //! are missing, how to ask for them, and which call follows.
 
-use crate::{Sender, server::Server};
+use crate::{Mcp, Sender, request::Target};
 use portolan_identity::Elicitation;
 use portolan_pipeline::Answer;
 use portolan_vocabulary::{Digest, ErrorCode, Failure};
 use rmcp::{
     ErrorData, RoleServer,
     model::{
-        ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema,
-        InputRequest, InputRequests, InputRequiredResult, InputResponses, ProtocolVersion,
+        ClientCapabilities, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema,
+        InputRequest, InputRequests, InputRequiredResult, InputResponses,
     },
-    service::RequestContext,
+    service::Peer,
 };
 use serde_json::{Map, Value, json};
 use std::time::Duration;
@@ -50,9 +50,8 @@ enum Reply {
     Declined,
 }
 
-/// Returns whether the client can show its person a form.
-pub(super) fn can_ask(context: &RequestContext<RoleServer>) -> bool {
-    let capabilities = context.client_capabilities();
+/// Returns whether a client with these capabilities can show its person a form.
+pub(super) fn has_forms(capabilities: Option<ClientCapabilities>) -> bool {
     let elicitation = capabilities.and_then(|capabilities| capabilities.elicitation);
     elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
 }
@@ -64,9 +63,9 @@ pub(super) fn question(failure: &Failure) -> Option<Elicitation> {
     parse_question(next, None)
 }
 
-/// Returns a digest that identifies a call, whatever the order of its arguments.
-pub(super) fn call_digest(tool: &str, arguments: &Map<String, Value>) -> String {
-    Digest::of_value(&json!([tool, arguments])).hex()
+/// Returns a digest that identifies a call, whatever the order of its fields.
+fn call_digest(call: &Target) -> String {
+    Digest::of_value(&json!([call.capability, call.body])).hex()
 }
 
 fn parse_question(next: &Value, refusal: Option<&str>) -> Option<Elicitation> {
@@ -83,7 +82,7 @@ fn next_call(next: &Value) -> Option<(String, Map<String, Value>)> {
     Some((capability, next.get("input")?.as_object()?.clone()))
 }
 
-impl Server {
+impl Mcp {
     /// Makes the call of a step, and then the calls of the next steps that have no question, at
     /// most `MAX_STEPS` in all.
     async fn follow_steps(
@@ -134,15 +133,15 @@ impl Server {
     pub(super) async fn ask_and_wait(
         &self,
         sender: &Sender,
-        context: &RequestContext<RoleServer>,
+        peer: &Peer<RoleServer>,
         mut question: Elicitation,
     ) -> Outcome {
         for _ in 0..MAX_QUESTIONS {
             let form = self.form(&question);
             let answer = tokio::select! {
-                answer = context.peer.create_elicitation_with_timeout(form, Some(ANSWER_TIMEOUT)) => answer,
+                answer = peer.create_elicitation_with_timeout(form, Some(ANSWER_TIMEOUT)) => answer,
                 // A host that stops does not wait for answers.
-                () = self.mcp.stop.cancelled() => break,
+                () = self.stop.cancelled() => break,
             };
             let Ok(Reply::Accepted(answers)) = answer.map(parse_reply) else { break };
             match self.answer_question(sender, question, answers).await {
@@ -159,10 +158,10 @@ impl Server {
         &self,
         sender: &Sender,
         question: Elicitation,
-        digest: &str,
+        call: &Target,
     ) -> Result<InputRequiredResult, ErrorData> {
-        let question = question.addressed_to(&sender.caller.agent_id, digest);
-        let state = self.mcp.host.identity.sign_elicitation(question.clone());
+        let question = question.addressed_to(&sender.caller.agent_id, &call_digest(call));
+        let state = self.host.identity.sign_elicitation(question.clone());
         let state = state.map_err(|error| {
             tracing::error!(%error, "a question cannot be signed");
             ErrorData::internal_error("the question cannot be asked", None)
@@ -179,10 +178,10 @@ impl Server {
         sender: &Sender,
         state: &str,
         responses: Option<InputResponses>,
-        digest: &str,
+        call: &Target,
     ) -> Result<Outcome, ErrorData> {
-        let identity = &self.mcp.host.identity;
-        let question = identity.verify_elicitation(state, &sender.caller.agent_id, digest);
+        let identity = &self.host.identity;
+        let question = identity.verify_elicitation(state, &sender.caller.agent_id, &call_digest(call));
         let question = question.ok_or_else(|| {
             let text = "requestState belongs to another call or has expired; call again without it";
             ErrorData::invalid_params(text, None)
@@ -198,7 +197,7 @@ impl Server {
     }
 
     fn form(&self, question: &Elicitation) -> ElicitRequestParams {
-        let snapshot = self.mcp.host.catalog.snapshot();
+        let snapshot = self.host.catalog.snapshot();
         let name = question.input.get("action").and_then(Value::as_str).unwrap_or_default();
         let capability = snapshot.capabilities.get(question.capability.as_str());
         let action = capability.and_then(|capability| capability.action(name));
@@ -233,11 +232,4 @@ fn parse_reply(result: ElicitResult) -> Reply {
         (ElicitationAction::Accept, Some(Value::Object(answers))) => Reply::Accepted(answers),
         _ => Reply::Declined,
     }
-}
-
-/// Returns whether a call of this protocol revision ends with a question instead of waiting for the answer.
-pub(super) fn ends_with_question(context: &RequestContext<RoleServer>) -> bool {
-    context
-        .protocol_version()
-        .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }

@@ -1,6 +1,6 @@
 //! The endpoint: the state that the servers of all clients share, and the check of scopes before a call.
 
-use crate::{McpSettings, Page, request::ToolRequest, tools};
+use crate::{McpSettings, Page, request::ToolRequest, tools, transport::allowed_hosts};
 use portolan_pipeline::{Host, ensure_permitted};
 use portolan_vocabulary::{AgentCaller, ErrorCode, Failure};
 use rmcp::{ErrorData, model::JsonRpcError};
@@ -16,6 +16,8 @@ pub struct Mcp {
     pub(super) settings: McpSettings,
     /// The address of this host for agents, without a trailing slash.
     pub(super) public_url: String,
+    /// The names by which requests may name this host, some with a port.
+    pub(super) hosts: Vec<String>,
     pub(super) pages: Vec<Page>,
     pub(super) stop: CancellationToken,
 }
@@ -51,7 +53,8 @@ impl Mcp {
         settings: McpSettings,
     ) -> Arc<Self> {
         let (tools, stop) = (tools::Cache::default(), CancellationToken::new());
-        Arc::new(Self { host, tools, settings, public_url, pages, stop })
+        let hosts = allowed_hosts(&public_url, &settings);
+        Arc::new(Self { host, tools, settings, public_url, hosts, pages, stop })
     }
 
     /// Returns the operator's settings.

@@ -9,7 +9,8 @@
 //! - `tools` are the tools of a catalog snapshot, `permitted` the actions that each has for a caller,
 //!   `description` their texts, `finder` the three tools
 //!   for a large catalog, `request` a parsed tool call.
-//! - `call` is `tools/call`, `next` the step that an answer names, and `claim` the questions with which a person claims the agent during a call.
+//! - `call` is `tools/call`, `next` the step that an answer names, and `claim` the questions with which a person
+//!   claims the agent during a call; `direct` answers calls without the transport.
 //! - `resources` and `page` are documents, `prompts` texts that a person can start with, `changes` the
 //!   notifications about a new catalog version.
 //!
@@ -17,11 +18,11 @@
 //! never runs a component itself; a stream ends when its token expires, and within seconds when its token is
 //! revoked.
 
-mod sender;
 mod call;
 mod changes;
 mod claim;
 mod description;
+mod direct;
 mod endpoint;
 mod finder;
 mod next;
@@ -30,11 +31,13 @@ mod permitted;
 mod prompts;
 mod request;
 mod resources;
+mod sender;
 mod server;
 mod settings;
 mod tools;
 mod transport;
 
+pub use direct::DirectCall;
 pub use endpoint::{Mcp, parse_error_response};
 pub use page::Page;
 pub use rmcp::ServerHandler;

@@ -1,6 +1,6 @@
 //! The server of one client's messages. Each method is passed to its module.
 
-use crate::{Mcp, changes, prompts, sender::sender};
+use crate::{Mcp, call::Client, changes, prompts, sender::sender};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -84,7 +84,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let sender = sender(&context.extensions)?;
-        let tools = ListToolsResult::with_all_items(self.listed_tools(&sender.caller));
+        let tools = ListToolsResult::with_all_items(self.mcp.listed_tools(&sender.caller));
         // The list is private, because it depends on the token's scopes.
         Ok(tools.with_ttl_ms(CACHE_MS).with_cache_scope(CacheScope::Private))
     }
@@ -94,12 +94,13 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let cancelled = context.ct.clone();
-        tokio::select! {
+        let sender = sender(&context.extensions)?.clone();
+        let outcome = tokio::select! {
             // The client no longer waits for the answer.
-            () = cancelled.cancelled() => Err(ErrorData::internal_error("cancelled", None)),
-            response = self.call(request, context) => response,
-        }
+            () = context.ct.cancelled() => Err(ErrorData::internal_error("cancelled", None)),
+            outcome = self.mcp.call(request, sender, Client::of_context(&context)) => outcome,
+        };
+        Ok(outcome?.into())
     }
 
     async fn list_resources(

@@ -86,6 +86,12 @@ impl Tools {
         entries.map(|entry| entry.tool.clone()).collect()
     }
 
+    /// Returns whether there is a tool of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        let is_finder = |tools: &Vec<Tool>| tools.iter().any(|tool| tool.name == name);
+        self.names.contains_key(name) || self.finder.as_ref().is_some_and(is_finder)
+    }
+
     /// Parses a tool call. Returns `None` if there is no such tool.
     pub(super) fn request(&self, name: &str, arguments: Map<String, Value>) -> Option<ToolRequest> {
         if let Some(capability) = self.names.get(name) {

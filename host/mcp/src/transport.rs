@@ -1,6 +1,6 @@
 //! The Streamable HTTP transport: allowed hosts and origins, and the sessions of MCP before 2026-07-28.
 
-use crate::{Mcp, Server};
+use crate::{Mcp, McpSettings, Server};
 use rmcp::{
     ServerHandler,
     transport::streamable_http_server::{
@@ -22,7 +22,7 @@ const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 impl Mcp {
     /// Returns the service, for requests that crate `http` has admitted. A program that is built on this
-    /// host can wrap each server with `wrap`.
+    /// host can wrap each server with `wrap`, to add tools; calls of the catalog's tools may not reach it.
     pub fn service<S: ServerHandler + Send + 'static>(
         self: &Arc<Self>,
         wrap: impl Fn(Server) -> S + Send + Sync + 'static,
@@ -41,16 +41,23 @@ impl Mcp {
         let scheme = url.as_ref().map(Url::scheme).unwrap_or_default();
         // A host with a loopback address can be reached by each name of the local machine.
         let local = LOOPBACK.contains(&host).then_some(LOOPBACK).into_iter().flatten();
-        let hosts = self.settings.hosts.iter().cloned().chain([host.to_owned()]);
-        let hosts = hosts.chain(local.clone().map(str::to_owned));
         let origins = self.settings.origins.iter().cloned();
         let origins = origins.chain([format!("{scheme}://{host}:{port}")]);
         let origins = origins.chain(local.map(|host| format!("http://{host}:*")));
         StreamableHttpServerConfig::default()
-            .with_allowed_hosts(hosts)
+            .with_allowed_hosts(self.hosts.iter().cloned())
             .with_allowed_origins(origins)
             .enforce_origin_validation()
             .with_json_response(true)
             .with_max_request_body_bytes(self.host.sandbox.limits().call_input_bytes as usize)
     }
+}
+
+/// Returns the host names that requests may have: those of the settings and that of the public address.
+pub(super) fn allowed_hosts(public_url: &str, settings: &McpSettings) -> Vec<String> {
+    let url = Url::parse(public_url).ok();
+    let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
+    let local = LOOPBACK.contains(&host).then_some(LOOPBACK).into_iter().flatten();
+    let hosts = settings.hosts.iter().map(String::as_str).chain([host]).chain(local);
+    hosts.filter(|host| !host.is_empty()).map(str::to_owned).collect()
 }

@@ -1,0 +1,147 @@
+//! Tool calls that need nothing of the transport, which starts a task with channels for each request.
+//!
+//! A message is such a call if it belongs to no session, is complete for its revision, names this host and a tool of
+//! the catalog, and comes from no page of a browser. The transport answers every other message, so it alone decides
+//! what is refused. Both answer a call with the same bytes.
+
+use crate::{
+    Mcp, Sender,
+    call::{Client, ToolAnswer, ToolOutcome},
+    transport::SESSION_HEADER,
+};
+use http::{
+    HeaderMap,
+    header::{ACCEPT, AsHeaderName, HOST, ORIGIN},
+};
+use portolan_vocabulary::{ErrorCode, Failure};
+use rmcp::model::{
+    CallToolRequestMethod, CallToolRequestParams, ClientCapabilities, JsonRpcError,
+    JsonRpcVersion2_0, ProtocolVersion, RequestId, ResultType,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+
+const VERSION_HEADER: &str = "mcp-protocol-version";
+const METHOD_HEADER: &str = "mcp-method";
+const NAME_HEADER: &str = "mcp-name";
+const METHOD: &str = "tools/call";
+/// The media types that a client of the transport accepts.
+const MEDIA_TYPES: [&str; 2] = ["application/json", "text/event-stream"];
+
+/// A call of a tool that is answered without the transport.
+#[derive(Debug)]
+pub struct DirectCall {
+    id: RequestId,
+    request: CallToolRequestParams,
+    capabilities: ClientCapabilities,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    #[serde(rename = "jsonrpc")]
+    _jsonrpc: JsonRpcVersion2_0,
+    id: RequestId,
+    #[serde(rename = "method")]
+    _method: CallToolRequestMethod,
+    params: CallToolRequestParams,
+}
+
+#[derive(Serialize)]
+struct Response<'a, R> {
+    jsonrpc: JsonRpcVersion2_0,
+    id: &'a RequestId,
+    result: R,
+}
+
+/// A tool's result, whose text and structured content are the same JSON.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolResult<'a> {
+    result_type: ResultType,
+    content: [Text<'a>; 1],
+    structured_content: &'a RawValue,
+    is_error: bool,
+}
+
+#[derive(Serialize)]
+struct Text<'a> {
+    r#type: &'static str,
+    text: &'a str,
+}
+
+impl Mcp {
+    /// Parses a message; `None` if the transport must answer it. `body` is declared as JSON.
+    pub fn direct_call(&self, headers: &HeaderMap, body: &[u8]) -> Option<DirectCall> {
+        let version = ProtocolVersion::V_2026_07_28;
+        let is_direct = only_text(headers, VERSION_HEADER)? == version.as_str()
+            && only_text(headers, METHOD_HEADER)? == METHOD
+            && self.names_this_host(only_text(headers, HOST)?)
+            && accepts_both(only_text(headers, ACCEPT)?)
+            && !headers.contains_key(ORIGIN)
+            && !headers.contains_key(SESSION_HEADER);
+        if !is_direct {
+            return None;
+        }
+        let Message { id, params: request, .. } = serde_json::from_slice(body).ok()?;
+        let meta = request.meta.as_ref()?;
+        let capabilities = meta.client_capabilities()?;
+        let is_known = self.current_tools().has(&request.name);
+        let is_direct = meta.protocol_version()? == version
+            && only_text(headers, NAME_HEADER)? == request.name
+            && is_known;
+        is_direct.then_some(DirectCall { id, request, capabilities })
+    }
+
+    /// Answers a call with the JSON of a response.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `internal_error` if the answer cannot be written.
+    pub async fn answer(&self, call: DirectCall, sender: Sender) -> Result<Vec<u8>, Failure> {
+        let DirectCall { id, request, capabilities } = call;
+        let outcome = self.call(request, sender, Client::without_peer(capabilities)).await;
+        let response = match outcome {
+            Ok(ToolOutcome::Answered(answer)) => answered(&id, &answer),
+            Ok(ToolOutcome::Asked(question)) => {
+                serde_json::to_vec(&Response { jsonrpc: JsonRpcVersion2_0, id: &id, result: question })
+            }
+            Err(error) => serde_json::to_vec(&JsonRpcError::new(Some(id), error)),
+        };
+        response.map_err(|error| {
+            tracing::error!(%error, "the answer to a tool call cannot be written");
+            Failure::new(ErrorCode::InternalError)
+        })
+    }
+
+    /// Returns whether a `Host` header names this host. The transport knows more spellings of a name.
+    fn names_this_host(&self, header: &str) -> bool {
+        let without_port = header.rsplit_once(':').map_or(header, |(host, _port)| host);
+        self.hosts.iter().any(|host| host == header || host == without_port)
+    }
+}
+
+fn answered(id: &RequestId, answer: &ToolAnswer) -> serde_json::Result<Vec<u8>> {
+    let body = to_raw_value(&answer.body)?;
+    let result = ToolResult {
+        result_type: ResultType::COMPLETE,
+        content: [Text { r#type: "text", text: body.get() }],
+        structured_content: &body,
+        is_error: answer.is_error,
+    };
+    serde_json::to_vec(&Response { jsonrpc: JsonRpcVersion2_0, id, result })
+}
+
+/// Returns the text of a header that occurs once.
+fn only_text(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&str> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.next()?.to_str().ok()?;
+    values.next().is_none().then_some(value)
+}
+
+/// Returns whether an `Accept` header without weights has both media types of the transport.
+fn accepts_both(header: &str) -> bool {
+    !header.contains([';', '"'])
+        && MEDIA_TYPES.iter().all(|wanted| {
+            header.split(',').any(|range| range.trim().eq_ignore_ascii_case(wanted))
+        })
+}
