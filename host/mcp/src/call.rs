@@ -150,7 +150,7 @@ impl Mcp {
     }
 
     /// Returns the tools of the latest catalog version.
-    fn current_tools(&self) -> Arc<Tools> {
+    pub(super) fn current_tools(&self) -> Arc<Tools> {
         let snapshot = self.host.catalog.snapshot();
         self.tools.tools_for(&snapshot, &self.settings)
     }

@@ -11,8 +11,8 @@ use portolan_vocabulary::{Digest, ErrorCode, Failure};
 use rmcp::{
     ErrorData, RoleServer,
     model::{
-        ClientCapabilities, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema,
-        InputRequest, InputRequests, InputRequiredResult, InputResponses,
+        ClientCapabilities, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
+        ElicitationSchema, InputRequest, InputRequests, InputRequiredResult, InputResponses,
     },
     service::Peer,
 };
@@ -181,7 +181,8 @@ impl Mcp {
         call: &Target,
     ) -> Result<Outcome, ErrorData> {
         let identity = &self.host.identity;
-        let question = identity.verify_elicitation(state, &sender.caller.agent_id, &call_digest(call));
+        let question =
+            identity.verify_elicitation(state, &sender.caller.agent_id, &call_digest(call));
         let question = question.ok_or_else(|| {
             let text = "requestState belongs to another call or has expired; call again without it";
             ErrorData::invalid_params(text, None)

@@ -102,9 +102,11 @@ impl Mcp {
         let outcome = self.call(request, sender, Client::without_peer(capabilities)).await;
         let response = match outcome {
             Ok(ToolOutcome::Answered(answer)) => answered(&id, &answer),
-            Ok(ToolOutcome::Asked(question)) => {
-                serde_json::to_vec(&Response { jsonrpc: JsonRpcVersion2_0, id: &id, result: question })
-            }
+            Ok(ToolOutcome::Asked(question)) => serde_json::to_vec(&Response {
+                jsonrpc: JsonRpcVersion2_0,
+                id: &id,
+                result: question,
+            }),
             Err(error) => serde_json::to_vec(&JsonRpcError::new(Some(id), error)),
         };
         response.map_err(|error| {
@@ -141,7 +143,7 @@ fn only_text(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&str> {
 /// Returns whether an `Accept` header without weights has both media types of the transport.
 fn accepts_both(header: &str) -> bool {
     !header.contains([';', '"'])
-        && MEDIA_TYPES.iter().all(|wanted| {
-            header.split(',').any(|range| range.trim().eq_ignore_ascii_case(wanted))
-        })
+        && MEDIA_TYPES
+            .iter()
+            .all(|wanted| header.split(',').any(|range| range.trim().eq_ignore_ascii_case(wanted)))
 }

@@ -147,6 +147,6 @@ impl Server {
         let snapshot = self.mcp.host.catalog.snapshot();
         let capability = &snapshot.holder(Role::Pages).ok()?.id;
         let input: Map<String, Value> = input.as_object()?.clone();
-        Some(self.run(sender, capability, input).await.ok()?.result)
+        Some(self.mcp.run(sender, capability, input).await.ok()?.result)
     }
 }
