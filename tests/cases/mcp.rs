@@ -2,10 +2,10 @@
 
 use crate::harness::{
     Host, Options, Reply,
-    mcp::{LEGACY, MODERN, Mcp, message, request},
+    mcp::{LEGACY, MODERN, Mcp, content_type, message, request},
 };
 use reqwest::{Method, Response};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const ALL: &str = "svc.read svc.write svc.events";
 
@@ -240,6 +240,45 @@ async fn a_client_may_accept_every_media_type() {
     let parameters = json!({ "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } });
     let initialize = request(1, "initialize", &parameters);
     assert_eq!(client.send(&initialize, &[("accept", "*/*")]).await.status(), 200);
+}
+
+/// The transport answers a client whose `Accept` has weights, and its answers are the same.
+#[tokio::test]
+async fn a_call_is_answered_alike_with_and_without_the_transport() {
+    let host = Host::with(&["svc_phone_binding", "ledger"]).await;
+    let forms = json!({ "elicitation": { "form": {} } });
+    let client = host.mcp(ALL).await.with_capabilities(forms);
+    let weighted = [("accept", "application/json;q=0.9, text/event-stream;q=0.8")];
+    for (arguments, member) in [
+        (json!({ "action": "counter", "name": "ada" }), "/structuredContent/result"),
+        (json!({ "action": "balance", "account": "ada" }), "/structuredContent/message"),
+        (json!({ "action": "balance", "account": 5 }), "/structuredContent/conflict/errors/0"),
+        (json!({ "action": "none" }), "/structuredContent/error_code"),
+        // A write by an agent that nobody has claimed asks its person.
+        (json!({ "action": "open", "account": "ada" }), "/inputRequests/answers"),
+    ] {
+        let parameters = json!({ "name": "ledger", "arguments": arguments });
+        let mut answers = Vec::new();
+        for headers in [&[][..], &weighted] {
+            let response = client.request_with("tools/call", parameters.clone(), headers).await;
+            assert_eq!(
+                (response.status().as_u16(), content_type(&response)),
+                (200, "application/json")
+            );
+            let mut answer = message(response).await;
+            assert!(answer["result"].pointer(member).is_some(), "{arguments}: {answer}");
+            let text = answer.pointer_mut("/result/content/0/text").map(Value::take);
+            if let Some(Value::String(text)) = text {
+                let content: Value = serde_json::from_str(&text).unwrap();
+                assert_eq!(content, answer["result"]["structuredContent"]);
+            }
+            for variable in ["/result/structuredContent/meta/request_id", "/result/requestState"] {
+                answer.pointer_mut(variable).map(Value::take);
+            }
+            answers.push(answer.to_string());
+        }
+        assert_eq!(answers[0], answers[1]);
+    }
 }
 
 /// Sends a request without the usual headers, so that a test can make each part invalid.

@@ -72,24 +72,8 @@ struct Text<'a> {
 impl Mcp {
     /// Parses a message; `None` if the transport must answer it. `body` is declared as JSON.
     pub fn direct_call(&self, headers: &HeaderMap, body: &[u8]) -> Option<DirectCall> {
-        let version = ProtocolVersion::V_2026_07_28;
-        let is_direct = only_text(headers, VERSION_HEADER)? == version.as_str()
-            && only_text(headers, METHOD_HEADER)? == METHOD
-            && self.names_this_host(only_text(headers, HOST)?)
-            && accepts_both(only_text(headers, ACCEPT)?)
-            && !headers.contains_key(ORIGIN)
-            && !headers.contains_key(SESSION_HEADER);
-        if !is_direct {
-            return None;
-        }
-        let Message { id, params: request, .. } = serde_json::from_slice(body).ok()?;
-        let meta = request.meta.as_ref()?;
-        let capabilities = meta.client_capabilities()?;
-        let is_known = self.current_tools().has(&request.name);
-        let is_direct = meta.protocol_version()? == version
-            && only_text(headers, NAME_HEADER)? == request.name
-            && is_known;
-        is_direct.then_some(DirectCall { id, request, capabilities })
+        let tools = self.current_tools();
+        parse(headers, body, &self.hosts).filter(|call| tools.has(&call.request.name))
     }
 
     /// Answers a call with the JSON of a response.
@@ -114,12 +98,32 @@ impl Mcp {
             Failure::new(ErrorCode::InternalError)
         })
     }
+}
 
-    /// Returns whether a `Host` header names this host. The transport knows more spellings of a name.
-    fn names_this_host(&self, header: &str) -> bool {
-        let without_port = header.rsplit_once(':').map_or(header, |(host, _port)| host);
-        self.hosts.iter().any(|host| host == header || host == without_port)
+/// Parses a call; `None` if the transport must judge it. `hosts` are the names of this host.
+fn parse(headers: &HeaderMap, body: &[u8], hosts: &[String]) -> Option<DirectCall> {
+    let version = ProtocolVersion::V_2026_07_28;
+    let is_direct = only_text(headers, VERSION_HEADER)? == version.as_str()
+        && only_text(headers, METHOD_HEADER)? == METHOD
+        && is_one_of(hosts, only_text(headers, HOST)?)
+        && accepts_both(only_text(headers, ACCEPT)?)
+        && !headers.contains_key(ORIGIN)
+        && !headers.contains_key(SESSION_HEADER);
+    if !is_direct {
+        return None;
     }
+    let Message { id, params: request, .. } = serde_json::from_slice(body).ok()?;
+    let meta = request.meta.as_ref()?;
+    let capabilities = meta.client_capabilities()?;
+    let is_direct =
+        meta.protocol_version()? == version && only_text(headers, NAME_HEADER)? == request.name;
+    is_direct.then_some(DirectCall { id, request, capabilities })
+}
+
+/// Returns whether a `Host` header has one of these names. The transport knows more spellings of a name.
+fn is_one_of(hosts: &[String], header: &str) -> bool {
+    let without_port = header.rsplit_once(':').map_or(header, |(host, _port)| host);
+    hosts.iter().any(|host| host == header || host == without_port)
 }
 
 fn answered(id: &RequestId, answer: &ToolAnswer) -> serde_json::Result<Vec<u8>> {
@@ -146,4 +150,87 @@ fn accepts_both(header: &str) -> bool {
         && MEDIA_TYPES
             .iter()
             .all(|wanted| header.split(',').any(|range| range.trim().eq_ignore_ascii_case(wanted)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::{HeaderName, HeaderValue};
+    use serde_json::{Value, json};
+
+    const HEADERS: [(&str, &str); 5] = [
+        (VERSION_HEADER, "2026-07-28"),
+        (METHOD_HEADER, METHOD),
+        (NAME_HEADER, "notes_book"),
+        ("host", "api.example.com:8080"),
+        ("accept", "application/json, text/event-stream"),
+    ];
+
+    fn message() -> Value {
+        json!({
+            "jsonrpc": "2.0", "id": 1, "method": METHOD, "params": {
+                "name": "notes_book", "arguments": { "action": "list" }, "_meta": {
+                    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                    "io.modelcontextprotocol/clientCapabilities": {},
+                },
+            },
+        })
+    }
+
+    fn is_direct(changed: &[(&'static str, &'static str)], message: &Value) -> bool {
+        let mut headers = HeaderMap::new();
+        for (name, value) in HEADERS {
+            headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        for (name, value) in changed {
+            headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        let hosts = ["api.example.com".to_owned(), "[::1]".to_owned()];
+        parse(&headers, message.to_string().as_bytes(), &hosts).is_some()
+    }
+
+    #[test]
+    fn a_complete_call_needs_no_transport() {
+        assert!(is_direct(&[], &message()));
+        for changed in [
+            ("host", "api.example.com"),
+            ("host", "[::1]"),
+            ("host", "[::1]:8080"),
+            ("accept", "text/event-stream,application/JSON"),
+        ] {
+            assert!(is_direct(&[changed], &message()), "{changed:?}");
+        }
+    }
+
+    #[test]
+    fn the_transport_judges_every_other_message() {
+        for changed in [
+            ("host", "evil.example"),
+            ("host", "api.example.com.evil.example"),
+            ("origin", "https://api.example.com"),
+            ("mcp-session-id", "1"),
+            (VERSION_HEADER, "2025-11-25"),
+            (METHOD_HEADER, "tools/list"),
+            (NAME_HEADER, "notes_shelf"),
+            ("accept", "application/json"),
+            ("accept", "application/json, text/event-stream;q=0"),
+        ] {
+            assert!(!is_direct(&[changed], &message()), "{changed:?}");
+        }
+        for (pointer, value) in [
+            ("/jsonrpc", json!("1.0")),
+            ("/id", json!({})),
+            ("/method", json!("tools/list")),
+            ("/params/name", json!(5)),
+            ("/params/arguments", json!([])),
+            ("/params/_meta", json!({})),
+            ("/params/_meta/io.modelcontextprotocol~1protocolVersion", json!("2025-11-25")),
+            ("/params/_meta/io.modelcontextprotocol~1clientCapabilities", json!(5)),
+        ] {
+            let mut message = message();
+            *message.pointer_mut(pointer).unwrap() = value;
+            assert!(!is_direct(&[], &message), "{pointer}");
+        }
+        assert!(!is_direct(&[], &json!([message()])));
+    }
 }
