@@ -232,7 +232,6 @@ async fn a_failure_is_a_page_for_browsers_and_the_envelope_for_others() {
         (Method::GET, "/oauth/token", 405, "method_not_allowed"),
         (Method::POST, "/map/", 405, "method_not_allowed"),
         (Method::GET, "/map/data/sf-live-targets.json", 503, "dependency_unavailable"),
-        (Method::GET, "/sitemap.xml", 503, "dependency_unavailable"),
     ] {
         let envelope = host.request(method.clone(), path, &[]).await;
         assert_eq!(envelope.status, status, "{path}");

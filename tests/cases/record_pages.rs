@@ -151,16 +151,28 @@ async fn the_index_says_where_the_page_of_a_record_is() {
     assert_eq!(pages, 5);
 }
 
+fn locations(xml: &str) -> Vec<String> {
+    let parts = xml.split("<loc>").skip(1);
+    parts.map(|part| part.split("</loc>").next().unwrap().to_owned()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_feeds_the_sitemap_lists_the_pages_of_the_host() {
+    let public_url = format!("public_url = \"{PUBLIC_URL}\"\n");
+    let host = Host::start(Options::with(&["ledger"]).configuration(&public_url)).await;
+    let index = text(&host.fetch("/sitemap.xml", &[]).await);
+    assert_eq!(locations(&index), [format!("{PUBLIC_URL}/sitemap.xml?part=site")]);
+    let site = text(&host.fetch("/sitemap.xml?part=site", &[]).await);
+    let expected = ["/", "/docs", "/docs/ledger"].map(|path| format!("{PUBLIC_URL}{path}"));
+    assert_eq!(locations(&site), expected);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_sitemap_lists_every_page_once() {
     let host = Host::with_city().await;
     let robots = text(&host.fetch("/robots.txt", &[]).await);
     let sitemap = format!("Sitemap: {PUBLIC_URL}/sitemap.xml\n");
     assert!(robots.contains(&sitemap) && !robots.contains("Disallow: /map\n"), "{robots}");
-    let locations = |xml: &str| -> Vec<String> {
-        let parts = xml.split("<loc>").skip(1);
-        parts.map(|part| part.split("</loc>").next().unwrap().to_owned()).collect()
-    };
     let index = host.fetch("/sitemap.xml", &[]).await;
     assert_eq!(index.header("content-type"), "application/xml; charset=utf-8");
     let mut listed = BTreeSet::new();
@@ -171,7 +183,8 @@ async fn the_sitemap_lists_every_page_once() {
             assert!(listed.insert(page.clone()), "{page} is listed twice");
         }
     }
-    let mut expected = BTreeSet::from(["/map/".to_owned(), "/map/objection".to_owned()]);
+    let pages = ["/", "/docs", "/map/", "/map/objection"];
+    let mut expected = BTreeSet::from(pages.map(str::to_owned));
     for (folder, file, field, _) in KINDS {
         let ids = records(file, field);
         expected
@@ -254,7 +267,6 @@ async fn nobody_is_sent_to_a_contact_that_is_not_there() {
 async fn a_record_that_is_not_there_is_answered_with_a_way_to_the_map() {
     let empty = Host::start(Options::default()).await;
     assert_eq!(empty.fetch("/map/companies/tgt_1", &[BROWSER]).await.status, 503);
-    assert_eq!(empty.fetch("/sitemap.xml", &[]).await.status, 503);
     assert_eq!(empty.fetch("/map/objection", &[BROWSER]).await.status, 200);
     let host = Host::with_city().await;
     for path in [

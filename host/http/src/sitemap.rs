@@ -1,12 +1,11 @@
-//! `GET /robots.txt` and `/sitemap.xml`: what crawlers may read, and the pages about the records. The sitemap
-//! is an index of the pages of all cities; its parts are at the same path, because a sitemap may only list
-//! addresses below its own.
+//! `GET /robots.txt` and `/sitemap.xml`: what crawlers may read, the pages about this host, and those about the
+//! records. The sitemap is an index of the pages of all cities; its parts are at the same path, because a sitemap
+//! may only list addresses below its own.
 
 use crate::{
     App,
     city::City,
     conditional::{matches_any_tag, parse_if_none_match},
-    feeds::not_published,
     refusal,
 };
 use axum::{
@@ -62,13 +61,10 @@ pub(super) async fn sitemap(
 ) -> Response {
     let current = |city: City| Some((city.roads().clone(), city.feeds.current()?));
     let published: Published = City::all(&app).filter_map(current).collect();
-    if published.is_empty() {
-        return not_published().into_response();
-    }
     let Query(Asked { part }) = asked.unwrap_or_default();
     let text = match part {
         None => Some(index(&published, &app.public_url)),
-        Some(name) if name == SITE => Some(site(&published, &app.public_url)),
+        Some(name) if name == SITE => Some(site(&app, &published)),
         Some(name) => parts(&published)
             .into_iter()
             .find(|part| part.name == name)
@@ -134,11 +130,14 @@ fn index(published: &Published, url: &str) -> String {
     text
 }
 
-fn site(published: &Published, url: &str) -> String {
+fn site(app: &App, published: &Published) -> String {
     let mut text = begun("urlset");
-    let paths = published.iter().flat_map(|(roads, _)| [roads.page(""), roads.objection()]);
-    for path in paths {
-        let _infallible = writeln!(text, "<url><loc>{}{path}</loc></url>", escaped(url));
+    let snapshot = app.host.catalog.snapshot();
+    let reference = snapshot.capabilities.keys().map(|id| format!("/docs/{}", escaped(id)));
+    let of_host = ["/", "/docs"].map(str::to_owned).into_iter().chain(reference);
+    let of_cities = published.iter().flat_map(|(roads, _)| [roads.page(""), roads.objection()]);
+    for path in of_host.chain(of_cities) {
+        let _infallible = writeln!(text, "<url><loc>{}{path}</loc></url>", escaped(&app.public_url));
     }
     text.push_str("</urlset>\n");
     text
