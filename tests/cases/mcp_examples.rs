@@ -68,34 +68,56 @@ fn configurations_name_the_endpoint() {
     assert_eq!(names, twice.collect::<Vec<_>>());
 }
 
-/// Editors can register with the example's settings, and not without them.
+/// Editors and assistants register at a fresh host as they are known to, unless the operator forbids it.
 #[tokio::test]
-async fn editors_can_register() {
-    let settings = fs::read_to_string(folder().join("portolan.toml")).unwrap();
-    let known = Host::start(Options::default().configuration(&settings)).await;
-    let unknown = Host::start(Options::default()).await;
-    for addresses in [
-        &[
-            "cursor://anysphere.cursor-mcp/oauth/callback",
-            "https://www.cursor.com/agents/mcp/oauth/callback",
-            "http://localhost:8787/callback",
-        ][..],
-        &[
-            "https://insiders.vscode.dev/redirect",
-            "https://vscode.dev/redirect",
-            "http://127.0.0.1/",
-            "http://127.0.0.1:33418/",
-        ],
-        &["https://claude.ai/api/mcp/auth_callback"],
+async fn editors_and_assistants_can_register() {
+    let fresh = Host::start(Options::default()).await;
+    let closed = Host::start(Options::default().configuration("known_clients = false\n")).await;
+    for (client, addresses, own) in [
+        ("ChatGPT", &["https://chatgpt.com/connector_platform_oauth_redirect"][..], 0),
+        ("Claude", &["https://claude.ai/api/mcp/auth_callback"], 0),
+        ("Claude Code (portolan)", &["http://localhost:53682/callback"], 1),
+        (
+            "Cursor",
+            &[
+                "cursor://anysphere.cursor-mcp/oauth/callback",
+                "https://www.cursor.com/agents/mcp/oauth/callback",
+                "http://localhost:8787/callback",
+            ],
+            1,
+        ),
+        (
+            "MCP Inspector",
+            &["http://localhost:6274/oauth/callback", "http://localhost:6274/oauth/callback/debug"],
+            2,
+        ),
+        (
+            "Visual Studio Code",
+            &[
+                "https://insiders.vscode.dev/redirect",
+                "https://vscode.dev/redirect",
+                "http://127.0.0.1/",
+                "http://127.0.0.1:33418/",
+            ],
+            2,
+        ),
     ] {
         let metadata = json!({
-            "client_name": "An editor", "redirect_uris": addresses,
+            "client_name": client, "redirect_uris": addresses, "application_type": "native",
             "grant_types": ["authorization_code", "refresh_token"], "response_types": ["code"],
             "token_endpoint_auth_method": "none",
         });
-        assert_eq!(oauth::register(&known, metadata.clone()).await.status, 201, "{addresses:?}");
-        let refused = oauth::register(&unknown, metadata).await;
-        assert_eq!(refused.status, 400);
-        assert_eq!(refused.body["error"], "invalid_redirect_uri");
+        let registered = oauth::register(&fresh, metadata.clone()).await;
+        assert_eq!(
+            (registered.status, &registered.body["redirect_uris"]),
+            (201, &json!(addresses))
+        );
+        // Addresses on the person's own machine remain.
+        let registered = oauth::register(&closed, metadata).await;
+        let kept = &addresses[addresses.len() - own..];
+        match own {
+            0 => assert_eq!(registered.body["error"], "invalid_redirect_uri", "{client}"),
+            _ => assert_eq!(registered.body["redirect_uris"], json!(kept), "{client}"),
+        }
     }
 }

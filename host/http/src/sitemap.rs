@@ -137,7 +137,8 @@ fn site(app: &App, published: &Published) -> String {
     let of_host = ["/", "/docs"].map(str::to_owned).into_iter().chain(reference);
     let of_cities = published.iter().flat_map(|(roads, _)| [roads.page(""), roads.objection()]);
     for path in of_host.chain(of_cities) {
-        let _infallible = writeln!(text, "<url><loc>{}{path}</loc></url>", escaped(&app.public_url));
+        let _infallible =
+            writeln!(text, "<url><loc>{}{path}</loc></url>", escaped(&app.public_url));
     }
     text.push_str("</urlset>\n");
     text

@@ -9,7 +9,7 @@
 //!   into the envelope that callers read.
 //! - [`oauth`](OAuthError): OAuth's own error response, and the scopes.
 //! - [`settings`](Settings): what an operator can set.
-//! - `redirects` and `metadata`: which redirect addresses a client may have, and its metadata.
+//! - `redirects`, `known_clients` and `metadata`: which redirect addresses a client may have, and its metadata.
 //! - [`client`](Client): a client and its credentials.
 //! - `relying_party`: what passkeys belong to.
 //! - `secret`, `signer`, `keys`: secrets and their hashes, texts that the host signs for itself, and
@@ -75,6 +75,7 @@ mod failure;
 mod grants;
 mod identity;
 mod keys;
+mod known_clients;
 mod metadata;
 mod oauth;
 mod operator_tokens;

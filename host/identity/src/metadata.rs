@@ -138,9 +138,7 @@ impl ClientMetadata {
             let text = format!("there are more than {REDIRECTS} redirect_uris");
             return Err(OAuthError::new("invalid_redirect_uri", text));
         }
-        for uri in &sent.redirect_uris {
-            redirects.ensure_allowed(uri)?;
-        }
+        let redirect_uris = allowed_redirects(sent.redirect_uris, redirects)?;
         for (name, value) in [
             ("client_name", &sent.client_name),
             ("software_id", &sent.software_id),
@@ -174,7 +172,7 @@ impl ClientMetadata {
         Ok(Self {
             client_name,
             client_uri: sent.client_uri.filter(is_web_address),
-            redirect_uris: sent.redirect_uris,
+            redirect_uris,
             grant_types,
             response_types,
             token_endpoint_auth_method: method,
@@ -223,6 +221,26 @@ pub(crate) fn find_key_fault(keys: &JwkSet) -> Option<String> {
 
 fn invalid(description: impl Into<std::borrow::Cow<'static, str>>) -> OAuthError {
     OAuthError::new("invalid_client_metadata", description)
+}
+
+/// Returns the addresses to which this server redirects; the others are left out (RFC 7591, section 2). Fails if
+/// addresses were sent and none is left.
+fn allowed_redirects(
+    mut uris: Vec<String>,
+    redirects: &RedirectHosts,
+) -> Result<Vec<String>, OAuthError> {
+    let mut refusal = None;
+    uris.retain(|uri| match redirects.ensure_allowed(uri) {
+        Ok(()) => true,
+        Err(error) => {
+            refusal.get_or_insert(error);
+            false
+        }
+    });
+    match refusal.filter(|_| uris.is_empty()) {
+        Some(error) => Err(error),
+        None => Ok(uris),
+    }
 }
 
 #[cfg(test)]
@@ -287,6 +305,17 @@ mod tests {
         ] {
             assert!(fault(keys.clone()).is_some(), "{keys:?}");
         }
+    }
+
+    #[test]
+    fn addresses_that_are_not_allowed_are_left_out_of_a_registration() {
+        let read = |uris: Value| {
+            let json = json!({ "redirect_uris": uris }).to_string();
+            ClientMetadata::parse(json.as_bytes(), &hosts()).map(|read| read.redirect_uris)
+        };
+        let [bad, good] = ["https://evil.example/cb", "https://app.example/cb"];
+        assert_eq!(read(json!([bad, good, "javascript:alert(1)"])).unwrap(), [good]);
+        assert_eq!(read(json!([bad])).unwrap_err().code, "invalid_redirect_uri");
     }
 
     #[test]

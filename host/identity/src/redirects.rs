@@ -1,20 +1,28 @@
 //! Which redirect addresses a client may have.
 
-use crate::oauth::OAuthError;
+use crate::{known_clients::is_known, oauth::OAuthError};
 use url::Url;
 
 const URL_BYTES: usize = 2_000;
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// The hosts that clients' redirect URIs may have, besides those of the loopback interface.
+/// The redirect addresses that clients may have, besides those of the loopback interface.
 #[derive(Debug, Clone, Default)]
-pub struct RedirectHosts(Vec<String>);
+pub struct RedirectHosts {
+    hosts: Vec<String>,
+    known_clients: bool,
+}
 
 impl RedirectHosts {
     /// Allows the listed hosts. Each is a host for `https`, or `scheme://host` for an application's own
     /// scheme.
     pub fn new(hosts: Vec<String>) -> Self {
-        Self(hosts)
+        Self { hosts, known_clients: false }
+    }
+
+    /// Allows the addresses of known clients too.
+    pub fn and_known_clients(self) -> Self {
+        Self { known_clients: true, ..self }
     }
 
     /// Refuses an address to which this server does not redirect.
@@ -36,8 +44,11 @@ impl RedirectHosts {
         if uri.split(['?']).next().unwrap_or_default().split('/').any(|part| part == "..") {
             return refuse("an address with dot segments");
         }
+        if self.known_clients && is_known(uri) {
+            return Ok(());
+        }
         let host = url.host_str().unwrap_or_default();
-        let is_listed = |name: &str| self.0.iter().any(|host| host.eq_ignore_ascii_case(name));
+        let is_listed = |name: &str| self.hosts.iter().any(|host| host.eq_ignore_ascii_case(name));
         match url.scheme() {
             "http" if LOOPBACK.contains(&host) => Ok(()),
             "http" => refuse("http is for this machine's own addresses; use https"),
@@ -75,9 +86,36 @@ pub(crate) fn without_loopback_port(uri: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::known_clients::{KNOWN_CLIENTS, KnownClient};
 
     fn hosts() -> RedirectHosts {
         RedirectHosts::new(vec!["app.example".to_owned(), "editor://sign-in".to_owned()])
+    }
+
+    #[test]
+    fn known_clients_have_their_own_addresses_and_no_others() {
+        let allowed = RedirectHosts::default().and_known_clients();
+        for KnownClient { name, redirects, source } in KNOWN_CLIENTS {
+            for uri in redirects {
+                let uri = uri.replace("{id}", "AbC-1_2");
+                assert!(allowed.ensure_allowed(&uri).is_ok(), "{name} ({source}): {uri}");
+                assert!(RedirectHosts::default().ensure_allowed(&uri).is_err(), "{name}: {uri}");
+                for other in ["?x=1", "/x", ".evil.example", "#x", "%2F"] {
+                    let uri = format!("{uri}{other}");
+                    assert!(allowed.ensure_allowed(&uri).is_err(), "{name}: {uri}");
+                }
+            }
+        }
+        for bad in [
+            "https://chatgpt.com/connector/oauth/",
+            "https://chatgpt.com/connector/oauth/../x",
+            "https://vscode.dev/redirect?url=https://evil.example",
+            "https://vscode.dev.evil.example/redirect",
+            "http://vscode.dev/redirect",
+            "cursor://other/oauth/callback",
+        ] {
+            assert!(allowed.ensure_allowed(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

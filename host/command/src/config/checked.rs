@@ -205,7 +205,7 @@ impl Config {
                     catalog_dir: raw.catalog_dir,
                     secret_keys,
                     sms,
-                    redirect_hosts: RedirectHosts::new(raw.redirect_hosts.items()),
+                    redirect_hosts: redirect_hosts(raw.redirect_hosts, raw.known_clients),
                     reachable_networks,
                     trusted_proxies,
                     rate_limits: raw.rate_limits == Switch::On,
@@ -265,6 +265,14 @@ pub(crate) fn publisher_key() -> Option<PublicKey> {
     match format!("ed25519:{}", option_env!("PORTOLAN_PUBLISHER").unwrap_or_default()).parse() {
         Ok(Publisher::Key(key)) => Some(key),
         _ => None,
+    }
+}
+
+fn redirect_hosts(hosts: List, known_clients: Switch) -> RedirectHosts {
+    let allowed = RedirectHosts::new(hosts.items());
+    match known_clients {
+        Switch::On => allowed.and_known_clients(),
+        Switch::Off => allowed,
     }
 }
 

@@ -25,7 +25,7 @@ pub const FILE: &str = "portolan.toml";
 const SHIPPED_CONFIG: &str = include_str!("../../../../plugins/shipped.toml");
 const ENVIRONMENT_PREFIX: &str = "PORTOLAN_";
 /// The settings that can be environment variables, named `PORTOLAN_` and the name in capitals.
-const ENVIRONMENT_SETTINGS: [&str; 21] = [
+const ENVIRONMENT_SETTINGS: [&str; 22] = [
     "listen",
     "admin_listen",
     "public_url",
@@ -36,6 +36,7 @@ const ENVIRONMENT_SETTINGS: [&str; 21] = [
     "secret_keys",
     "sms",
     "redirect_hosts",
+    "known_clients",
     "reachable_networks",
     "trusted_proxies",
     "rate_limits",
@@ -68,6 +69,7 @@ pub(super) struct RawConfig {
     pub(super) secret_keys: Option<String>,
     pub(super) sms: Option<String>,
     pub(super) redirect_hosts: List,
+    pub(super) known_clients: Switch,
     pub(super) reachable_networks: List,
     pub(super) trusted_proxies: List,
     pub(super) rate_limits: Switch,
@@ -188,6 +190,7 @@ impl Default for RawConfig {
             secret_keys: None,
             sms: None,
             redirect_hosts: List::Items(Vec::new()),
+            known_clients: Switch::On,
             reachable_networks: List::Items(Vec::new()),
             trusted_proxies: List::Items(Vec::new()),
             rate_limits: Switch::On,
