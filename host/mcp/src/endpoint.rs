@@ -1,6 +1,6 @@
 //! The endpoint: the state that the servers of all clients share, and the check of scopes before a call.
 
-use crate::{McpSettings, Page, request::ToolRequest, tools, transport::allowed_hosts};
+use crate::{McpSettings, Page, request::ToolRequest, tools};
 use portolan_pipeline::{Host, ensure_permitted};
 use portolan_vocabulary::{AgentCaller, ErrorCode, Failure};
 use rmcp::{ErrorData, model::JsonRpcError};
@@ -53,7 +53,7 @@ impl Mcp {
         settings: McpSettings,
     ) -> Arc<Self> {
         let (tools, stop) = (tools::Cache::default(), CancellationToken::new());
-        let hosts = allowed_hosts(&public_url, &settings);
+        let hosts = settings.allowed_hosts(&public_url);
         Arc::new(Self { host, tools, settings, public_url, hosts, pages, stop })
     }
 

@@ -1,6 +1,10 @@
 //! The settings of an operator for MCP.
 
 use serde::{Deserialize, Serialize};
+use url::Url;
+
+/// The host names of the local machine.
+pub(super) const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// The `[mcp]` table of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +28,15 @@ impl Default for McpSettings {
 }
 
 impl McpSettings {
+    /// Returns the host names that requests may have: the settings' own and that of the public address.
+    pub(super) fn allowed_hosts(&self, public_url: &str) -> Vec<String> {
+        let url = Url::parse(public_url).ok();
+        let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
+        let local = LOOPBACK.contains(&host).then_some(LOOPBACK).into_iter().flatten();
+        let hosts = self.hosts.iter().map(String::as_str).chain([host]).chain(local);
+        hosts.filter(|host| !host.is_empty()).map(str::to_owned).collect()
+    }
+
     /// Returns every fault of the settings, each with its fix. An entry itself is not quoted, because a URL
     /// can hold a password.
     pub fn faults(&self) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! The Streamable HTTP transport: allowed hosts and origins, and the sessions of MCP before 2026-07-28.
 
-use crate::{Mcp, McpSettings, Server};
+use crate::{Mcp, Server, settings::LOOPBACK};
 use rmcp::{
     ServerHandler,
     transport::streamable_http_server::{
@@ -17,8 +17,6 @@ pub type Service<S> = StreamableHttpService<S, LocalSessionManager>;
 pub const SESSION_HEADER: &str = "mcp-session-id";
 /// An idle session ends after this time.
 pub const SESSION_IDLE: Duration = Duration::from_secs(30 * 60);
-/// The host names of the local machine.
-const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 impl Mcp {
     /// Returns the service, for requests that crate `http` has admitted. A program that is built on this
@@ -51,13 +49,4 @@ impl Mcp {
             .with_json_response(true)
             .with_max_request_body_bytes(self.host.sandbox.limits().call_input_bytes as usize)
     }
-}
-
-/// Returns the host names that requests may have: those of the settings and that of the public address.
-pub(super) fn allowed_hosts(public_url: &str, settings: &McpSettings) -> Vec<String> {
-    let url = Url::parse(public_url).ok();
-    let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
-    let local = LOOPBACK.contains(&host).then_some(LOOPBACK).into_iter().flatten();
-    let hosts = settings.hosts.iter().map(String::as_str).chain([host]).chain(local);
-    hosts.filter(|host| !host.is_empty()).map(str::to_owned).collect()
 }
