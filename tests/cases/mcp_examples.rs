@@ -109,7 +109,7 @@ async fn editors_and_assistants_can_register() {
         });
         let registered = oauth::register(&fresh, metadata.clone()).await;
         assert_eq!(
-            (registered.status, &registered.body["redirect_uris"]),
+            (registered.status.as_u16(), &registered.body["redirect_uris"]),
             (201, &json!(addresses))
         );
         // Addresses on the person's own machine remain.

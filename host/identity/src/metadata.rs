@@ -156,10 +156,7 @@ impl ClientMetadata {
         }
         // A blank name is no name.
         let client_name = sent.client_name.filter(|name| !name.trim().is_empty());
-        if let Some(name) = &client_name {
-            let refused = |fault| invalid(format!("client_name cannot be used: {fault}"));
-            portolan_names::check(name).map_err(refused)?;
-        }
+        let client_name = client_name.map(usable_name).transpose()?;
         // Scopes of other servers, such as openid, are left out.
         let scope = sent.scope.map(|scope| {
             let known = scope.split(' ').filter(|name| SCOPES.contains(name));
@@ -221,6 +218,17 @@ pub(crate) fn find_key_fault(keys: &JwkSet) -> Option<String> {
 
 fn invalid(description: impl Into<std::borrow::Cow<'static, str>>) -> OAuthError {
     OAuthError::new("invalid_client_metadata", description)
+}
+
+/// Returns a name that people may see. Editors add what the person calls this server, as in `Editor (portolan)`;
+/// that part is left out if the name cannot be used with it.
+fn usable_name(name: String) -> Result<String, OAuthError> {
+    let Err(fault) = portolan_names::check(&name) else { return Ok(name) };
+    let without_server = name.strip_suffix(')').and_then(|name| name.rsplit_once(" ("));
+    match without_server {
+        Some((editor, _server)) if portolan_names::check(editor).is_ok() => Ok(editor.to_owned()),
+        _ => Err(invalid(format!("client_name cannot be used: {fault}"))),
+    }
 }
 
 /// Returns the addresses to which this server redirects; the others are left out (RFC 7591, section 2). Fails if
@@ -304,6 +312,19 @@ mod tests {
             (0..=KEYS).map(|kid| rsa(Some(kid), 342)).collect(),
         ] {
             assert!(fault(keys.clone()).is_some(), "{keys:?}");
+        }
+    }
+
+    #[test]
+    fn the_name_of_this_server_is_left_out_of_the_name_of_an_editor() {
+        for (sent, kept) in [
+            ("Editor (portolan)", Ok("Editor")),
+            ("Editor (work)", Ok("Editor (work)")),
+            ("Portolan (editor)", Err("invalid_client_metadata")),
+            ("Portolan (portolan)", Err("invalid_client_metadata")),
+        ] {
+            let name = usable_name(sent.to_owned());
+            assert_eq!(name.as_deref().map_err(|error| error.code), kept, "{sent}");
         }
     }
 
