@@ -3,6 +3,7 @@
 use crate::harness::{
     Host, Options, Reply,
     mcp::{LEGACY, MODERN, Mcp, content_type, message, request},
+    postgres::Server as Postgres,
 };
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
@@ -187,6 +188,37 @@ async fn a_session_belongs_to_its_agent_and_ends_on_request() {
     assert_eq!(ada.tool_names().await, ["ledger"]);
     assert_eq!(ended(&ada.token).await, 204);
     assert_eq!(ada.request("tools/list", json!({})).await.status(), 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_goes_on_at_another_node_and_after_a_restart() {
+    let public_url = "http://127.0.0.1:1";
+    let configuration = format!("public_url = \"{public_url}\"\n");
+    let postgres = Postgres::start(100);
+    let url = postgres.database().await;
+    let options = || Options::with(&["ledger"]).configuration(&configuration).postgres(&url);
+    let start = async || Host::start(options()).await;
+    let first = start().await;
+    let (ada, eve) = (first.register().await, first.register().await);
+    let ada = Mcp::new(&first, first.mcp_token_at(public_url, &ada, ALL).await);
+    let ada = ada.with_capabilities(json!({ "elicitation": {} })).legacy().await;
+    assert_eq!(ada.tool_names().await, ["ledger"]);
+    let eve = Mcp::new(&first, first.mcp_token_at(public_url, &eve, ALL).await);
+
+    let second = start().await;
+    let session = [("mcp-session-id", ada.session()), ("mcp-protocol-version", LEGACY)];
+    let list = request(2, "tools/list", &json!({}));
+    assert_eq!(eve.at(&second).send(&list, &session).await.status(), 404);
+    assert_eq!(ada.at(&second).tool_names().await, ["ledger"]);
+    assert_eq!(ada.tool_names().await, ["ledger"]);
+
+    let third = start().await;
+    let url = format!("{}/mcp", third.url);
+    let end = third.client.delete(&url).bearer_auth(&ada.token);
+    let ended = end.header("mcp-session-id", ada.session()).send().await.unwrap();
+    assert_eq!(ended.status(), 204);
+    let fourth = start().await;
+    assert_eq!(ada.at(&fourth).request("tools/list", json!({})).await.status(), 404);
 }
 
 #[tokio::test]

@@ -21,7 +21,12 @@ pub struct Mcp<'a> {
 impl Host {
     /// Returns a token of a registered agent for the MCP endpoint.
     pub async fn mcp_token(&self, agent: &Value, scope: &str) -> String {
-        let resource = format!("{}/mcp", self.url);
+        self.mcp_token_at(&self.url, agent, scope).await
+    }
+
+    /// Returns a token for the endpoint at a public address that is not the host's own.
+    pub async fn mcp_token_at(&self, public_url: &str, agent: &Value, scope: &str) -> String {
+        let resource = format!("{public_url}/mcp");
         let form = [
             ("grant_type", "client_credentials"),
             ("client_id", agent["client_id"].as_str().unwrap()),
@@ -45,6 +50,13 @@ impl Host {
 impl<'a> Mcp<'a> {
     pub fn new(host: &'a Host, token: String) -> Self {
         Self { host, token, session: None, capabilities: json!({}) }
+    }
+
+    /// Returns the same client, in the same session, at another node.
+    pub fn at<'b>(&self, host: &'b Host) -> Mcp<'b> {
+        let Self { token, session, capabilities, .. } = self;
+        let (token, session) = (token.clone(), session.clone());
+        Mcp { host, token, session, capabilities: capabilities.clone() }
     }
 
     pub fn with_capabilities(self, capabilities: Value) -> Self {

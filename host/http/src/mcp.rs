@@ -151,20 +151,12 @@ async fn admit(
     let holder = SessionHolder::of(&caller);
     let session = header_text(request.headers(), SESSION_HEADER);
     match &session {
-        Some(session)
-            if admission
-                .sessions
-                .get(session)
-                .is_none_or(|started| started.agent_id != holder.agent_id) =>
-        {
-            // Another agent's session is answered like an unknown one.
-            return Err(Failure::new(ErrorCode::NotFound).message(NO_SESSION).into());
-        }
+        Some(session) => admission.ensure_holder(session, &holder).await?,
         None if can_start_session(&request) => {
             admission.app.host.permit(&caller, Access::Open)?;
             admission.ensure_session(&holder)?;
         }
-        _ => {}
+        None => {}
     }
     let (mut request, message) = admission.read(request).await?;
     if message.is_not_object() {
@@ -196,6 +188,8 @@ async fn admit(
         }
         None => {
             if let Some(session) = header_text(response.headers(), SESSION_HEADER) {
+                let agent_id = &holder.agent_id;
+                admission.app.mcp.keep_session(&session, agent_id, &message.body).await;
                 admission.sessions.insert(session, holder);
             }
         }
@@ -214,6 +208,26 @@ fn end_with_token(app: Arc<App>, sender: Sender, response: Response) -> Response
 }
 
 impl Admission {
+    /// Refuses a session that this agent did not begin. One that this node does not know may have been begun on
+    /// another node, or before a restart.
+    async fn ensure_holder(&self, session: &str, holder: &SessionHolder) -> Result<(), Failure> {
+        // Another agent's session is answered like an unknown one.
+        let unknown = || Failure::new(ErrorCode::NotFound).message(NO_SESSION);
+        match self.sessions.get(session) {
+            Some(started) if started.agent_id == holder.agent_id => Ok(()),
+            Some(_) => Err(unknown()),
+            None => {
+                let kept = self.app.mcp.agent_of_kept_session(session).await;
+                if kept.as_deref() != Some(&*holder.agent_id) {
+                    return Err(unknown());
+                }
+                self.ensure_session(holder)?;
+                self.sessions.insert(session.to_owned(), holder.clone());
+                Ok(())
+            }
+        }
+    }
+
     /// Refuses a new session if there are too many: of the agent, of the unclaimed agents at its address, or
     /// at this node.
     fn ensure_session(&self, holder: &SessionHolder) -> Result<(), Failure> {

@@ -38,6 +38,7 @@
 //! | sessions | `progress` | the steps of a browser's sign-in |
 //! | | `sessions` | start, list and end sessions; the end of all access of a person |
 //! | | `ceremonies` | what a browser is asked to do with a passkey |
+//! | | `mcp_sessions` | the sessions of MCP clients, with their agents |
 //! | | `passkeys`, `passkey_sign_in` | add, list and remove passkeys; sign in with them |
 //! | | `elicitation` | questions that a client asks its person during a call |
 //! | tokens | `tokens` | issue and verify access tokens |
@@ -76,6 +77,7 @@ mod grants;
 mod identity;
 mod keys;
 mod known_clients;
+mod mcp_sessions;
 mod metadata;
 mod oauth;
 mod operator_tokens;
@@ -110,6 +112,7 @@ pub use elicitation::Elicitation;
 pub use error::IdentityError;
 pub use grants::CodeRedemption;
 pub use identity::{Identity, RESOURCE_METADATA};
+pub use mcp_sessions::McpSession;
 pub use metadata::{AUTH_METHODS, ClientMetadata, GRANTS};
 pub use oauth::{OAuthError, OFFLINE_ACCESS, granted_scopes};
 pub use operators::{DEFAULT_OPERATOR_DAYS, MAX_OPERATOR_DAYS};

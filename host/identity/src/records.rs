@@ -272,6 +272,15 @@ pub(crate) struct SessionRecord {
     pub expires_at: u64,
 }
 
+/// A session of an MCP client, keyed by its id.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct McpSessionRecord {
+    pub agent_id: String,
+    /// The parameters of the `initialize` request, as JSON.
+    pub parameters: String,
+    pub expires_at: u64,
+}
+
 /// A revoked token, grant or client, keyed by its id, or a used assertion, keyed by a hash. The record is
 /// kept until the revoked tokens, or the assertion, have expired.
 #[derive(Debug, Serialize, Deserialize)]
@@ -290,6 +299,7 @@ pub(crate) struct Records {
     pub grants: Collection,
     pub client_agents: Collection,
     pub sessions: Collection,
+    pub mcp_sessions: Collection,
     pub revoked: Collection,
     pub ceremonies: Collection,
     pub kept_suspensions: Collection,
@@ -312,6 +322,7 @@ impl Records {
             grants: take("grants")?,
             client_agents: take("partners")?,
             sessions: take("sessions")?,
+            mcp_sessions: take("mcp_sessions")?,
             revoked: take("ended")?,
             ceremonies: take("ceremonies")?,
             kept_suspensions: take("kept_suspensions")?,
@@ -330,7 +341,7 @@ struct CollectionDeclaration {
     lists: &'static [&'static str],
 }
 
-const COLLECTIONS: [CollectionDeclaration; 12] = [
+const COLLECTIONS: [CollectionDeclaration; 13] = [
     CollectionDeclaration { name: "clients", expires: true, people: &["agent_id"], lists: &[] },
     CollectionDeclaration { name: "persons", expires: false, people: &["owner_id"], lists: &[] },
     CollectionDeclaration {
@@ -354,6 +365,12 @@ const COLLECTIONS: [CollectionDeclaration; 12] = [
     },
     CollectionDeclaration { name: "grants", expires: true, people: &["agent_id"], lists: &[] },
     CollectionDeclaration { name: "sessions", expires: true, people: &["owner_id"], lists: &[] },
+    CollectionDeclaration {
+        name: "mcp_sessions",
+        expires: true,
+        people: &["agent_id"],
+        lists: &[],
+    },
     CollectionDeclaration { name: "ended", expires: true, people: &[], lists: &[] },
     CollectionDeclaration { name: "ceremonies", expires: true, people: &["owner_id"], lists: &[] },
     CollectionDeclaration { name: "kept_suspensions", expires: true, people: &[], lists: &[] },

@@ -35,6 +35,7 @@ impl Identity {
             &records.codes,
             &records.grants,
             &records.sessions,
+            &records.mcp_sessions,
             &records.revoked,
             &records.ceremonies,
             &records.kept_suspensions,

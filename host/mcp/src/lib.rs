@@ -2,7 +2,7 @@
 //!
 //! The modules, in reading order:
 //!
-//! - `transport` is the HTTP service, for requests that crate `http` has authenticated; `sender` is
+//! - `transport` is the HTTP service, for requests that crate `http` has authenticated; `sessions` are kept for it; `sender` is
 //!   the sender of a message; `settings` is what an operator can set.
 //! - `endpoint` is the state that all clients share; `server` answers the messages of one client and
 //!   passes each method to its module.
@@ -33,6 +33,7 @@ mod request;
 mod resources;
 mod sender;
 mod server;
+mod sessions;
 mod settings;
 mod tools;
 mod transport;

@@ -1,6 +1,6 @@
 //! The Streamable HTTP transport: allowed hosts and origins, and the sessions of MCP before 2026-07-28.
 
-use crate::{Mcp, Server, settings::LOOPBACK};
+use crate::{Mcp, Server, sessions::KeptSessions, settings::LOOPBACK};
 use rmcp::{
     ServerHandler,
     transport::streamable_http_server::{
@@ -42,11 +42,13 @@ impl Mcp {
         let origins = self.settings.origins.iter().cloned();
         let origins = origins.chain([format!("{scheme}://{host}:{port}")]);
         let origins = origins.chain(local.map(|host| format!("http://{host}:*")));
-        StreamableHttpServerConfig::default()
+        let mut config = StreamableHttpServerConfig::default()
             .with_allowed_hosts(self.hosts.iter().cloned())
             .with_allowed_origins(origins)
             .enforce_origin_validation()
             .with_json_response(true)
-            .with_max_request_body_bytes(self.host.sandbox.limits().call_input_bytes as usize)
+            .with_max_request_body_bytes(self.host.sandbox.limits().call_input_bytes as usize);
+        config.session_store = Some(Arc::new(KeptSessions(Arc::clone(&self.host))));
+        config
     }
 }
