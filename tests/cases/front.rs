@@ -165,7 +165,7 @@ async fn the_first_page_counts_what_is_here_and_leads_to_it() {
     }
     for link in links {
         let status = host.fetch(&link, &[BROWSER]).await.status.as_u16();
-        // Who is not signed in is told how to.
+        // The page tells a person without a session how to sign in.
         let expected = if ["/account", "/approve"].contains(&&*link) { 401 } else { 200 };
         assert_eq!(status, expected, "{link}");
     }

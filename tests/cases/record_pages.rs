@@ -151,17 +151,14 @@ async fn the_index_says_where_the_page_of_a_record_is() {
     assert_eq!(pages, 5);
 }
 
-fn locations(xml: &str) -> Vec<String> {
-    let parts = xml.split("<loc>").skip(1);
-    parts.map(|part| part.split("</loc>").next().unwrap().to_owned()).collect()
+fn locations(xml: &str) -> Vec<&str> {
+    xml.split("<loc>").skip(1).map(|part| part.split("</loc>").next().unwrap()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_feeds_the_sitemap_lists_the_pages_of_the_host() {
     let public_url = format!("public_url = \"{PUBLIC_URL}\"\n");
     let host = Host::start(Options::with(&["ledger"]).configuration(&public_url)).await;
-    let index = text(&host.fetch("/sitemap.xml", &[]).await);
-    assert_eq!(locations(&index), [format!("{PUBLIC_URL}/sitemap.xml?part=site")]);
     let site = text(&host.fetch("/sitemap.xml?part=site", &[]).await);
     let expected = ["/", "/docs", "/docs/ledger"].map(|path| format!("{PUBLIC_URL}{path}"));
     assert_eq!(locations(&site), expected);
@@ -180,7 +177,7 @@ async fn the_sitemap_lists_every_page_once() {
         let part = host.fetch(part.strip_prefix(PUBLIC_URL).unwrap(), &[]).await;
         assert_eq!(part.status, 200);
         for page in locations(&text(&part)) {
-            assert!(listed.insert(page.clone()), "{page} is listed twice");
+            assert!(listed.insert(page.to_owned()), "{page} is listed twice");
         }
     }
     let pages = ["/", "/docs", "/map/", "/map/objection"];

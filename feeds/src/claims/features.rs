@@ -23,9 +23,9 @@ const DULL: [Class; 4] = [Class::Descriptor, Class::With, Class::By, Class::Self
 /// Classes that are paired with all others of their sentence.
 const EVENTS: [&str; 10] =
     ["Raise", "Take", "Invest", "Stake", "Round", "Hire", "Open", "Freeze", "Amount", "Subject"];
-/// The features that the rules have found begin like this.
+/// The prefix of the features that repeat what the rules found.
 pub const BY_RULES: &str = "rules ";
-/// Those that need no table of phrases begin like one of these.
+/// Features of single words and names, which no table of phrases is read for, begin with one of these prefixes.
 pub const OF_WORDS: [&str; 11] =
     ["w ", "tw ", "bw ", "s ", "ts ", "bs ", "tn ", "bn ", "source", "sentences", "names"];
 

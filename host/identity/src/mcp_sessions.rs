@@ -4,9 +4,10 @@
 use crate::{
     error::IdentityError,
     identity::Identity,
-    records::{McpSessionRecord, commit, commit_or_conflict, read, write},
+    records::{commit, commit_or_conflict, read, write},
 };
 use portolan_store::{Expectation, StateError};
+use serde::{Deserialize, Serialize};
 
 /// How long a session is kept after its last use.
 const LIFE_MS: u64 = 24 * 3600 * 1000;
@@ -19,6 +20,14 @@ pub struct McpSession {
     pub agent_id: String,
     /// The parameters of the `initialize` request, as JSON.
     pub parameters: String,
+}
+
+/// A session as it is stored, keyed by its id.
+#[derive(Debug, Serialize, Deserialize)]
+struct McpSessionRecord {
+    agent_id: String,
+    parameters: String,
+    expires_at: u64,
 }
 
 impl Identity {

@@ -272,15 +272,6 @@ pub(crate) struct SessionRecord {
     pub expires_at: u64,
 }
 
-/// A session of an MCP client, keyed by its id.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct McpSessionRecord {
-    pub agent_id: String,
-    /// The parameters of the `initialize` request, as JSON.
-    pub parameters: String,
-    pub expires_at: u64,
-}
-
 /// A revoked token, grant or client, keyed by its id, or a used assertion, keyed by a hash. The record is
 /// kept until the revoked tokens, or the assertion, have expired.
 #[derive(Debug, Serialize, Deserialize)]

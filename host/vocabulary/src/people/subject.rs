@@ -14,7 +14,7 @@ pub(super) const DOCUMENT_ID: &str = "$id";
 #[derive(Debug, Clone)]
 pub(super) struct Subject {
     pub(super) is_document_id: bool,
-    /// Who may know the document as a whole, if that is declared.
+    /// The visibility of the whole document, if it is declared.
     pub(super) document: Option<Audience>,
     pub(super) path: Vec<Step>,
     pub(super) erasure: Erasure,
