@@ -57,7 +57,7 @@ async fn a_token_is_valid_for_this_endpoint_only() {
     assert_eq!(reply.body["next"]["http"]["url"], "/.well-known/oauth-protected-resource");
     assert!(!reply.header("www-authenticate").contains("/mcp\""));
 
-    assert_eq!(Mcp::new(&host, mcp).tool_names().await, ["ledger"]);
+    assert_eq!(Mcp::new(&host, mcp).tool_names().await, ["ledger_read", "ledger_write"]);
 }
 
 #[tokio::test]
@@ -85,8 +85,9 @@ async fn a_missing_scope_is_answered_with_every_scope_needed() {
             client.tool("ledger", balance).await["structuredContent"]["error_code"],
             "account_not_found"
         );
-        // Tools that the client can never call are not listed.
-        assert_eq!(client.tool_names().await, ["ledger"]);
+        // Tools that the client can never call are not listed, but those that find them.
+        assert_eq!(client.tool_names().await[0], "ledger_read");
+        assert!(!client.tool_names().await.contains(&"ledger_write".to_owned()));
     }
     // The claim is required before the scope.
     let anonymous = host.mcp("svc.read").await;
@@ -99,7 +100,7 @@ async fn a_missing_scope_is_answered_with_every_scope_needed() {
     assert_eq!(writer.tool("ledger", open).await["isError"], false);
     assert_eq!(
         Mcp::new(&host, host.mcp_token(&agent, ALL).await).tool_names().await,
-        ["ledger", "svc_events"]
+        ["ledger_read", "ledger_write", "svc_events"]
     );
 }
 
@@ -185,7 +186,7 @@ async fn a_session_belongs_to_its_agent_and_ends_on_request() {
         async { request.send().await.unwrap().status().as_u16() }
     };
     assert_eq!(ended(&eve.token).await, 404);
-    assert_eq!(ada.tool_names().await, ["ledger"]);
+    assert_eq!(ada.tool_names().await, ["ledger_read", "ledger_write"]);
     assert_eq!(ended(&ada.token).await, 204);
     assert_eq!(ada.request("tools/list", json!({})).await.status(), 404);
 }
@@ -202,15 +203,15 @@ async fn a_session_goes_on_at_another_node_and_after_a_restart() {
     let (ada, eve) = (first.register().await, first.register().await);
     let ada = Mcp::new(&first, first.mcp_token_at(public_url, &ada, ALL).await);
     let ada = ada.with_capabilities(json!({ "elicitation": {} })).legacy().await;
-    assert_eq!(ada.tool_names().await, ["ledger"]);
+    assert_eq!(ada.tool_names().await, ["ledger_read", "ledger_write"]);
     let eve = Mcp::new(&first, first.mcp_token_at(public_url, &eve, ALL).await);
 
     let second = start().await;
     let session = [("mcp-session-id", ada.session()), ("mcp-protocol-version", LEGACY)];
     let list = request(2, "tools/list", &json!({}));
     assert_eq!(eve.at(&second).send(&list, &session).await.status(), 404);
-    assert_eq!(ada.at(&second).tool_names().await, ["ledger"]);
-    assert_eq!(ada.tool_names().await, ["ledger"]);
+    assert_eq!(ada.at(&second).tool_names().await, ["ledger_read", "ledger_write"]);
+    assert_eq!(ada.tool_names().await, ["ledger_read", "ledger_write"]);
 
     let third = start().await;
     let url = format!("{}/mcp", third.url);

@@ -98,9 +98,10 @@ async fn prompts_are_listed_only_with_the_capabilities_that_they_need() {
     // The capabilities that a prompt names are loaded.
     let words =
         text.split('`').skip(1).step_by(2).filter(|word| word.contains('_') && *word != "dry_run");
-    let tools = client.tool_names().await;
+    let catalog = host.get("/v1/capabilities").await.body;
+    let capabilities = catalog["capabilities"].as_array().unwrap();
     for word in words {
-        assert!(tools.iter().any(|tool| tool == word), "{word}");
+        assert!(capabilities.iter().any(|entry| entry["id"] == word), "{word}");
     }
     for wrong in [json!({ "name": "agent_listings.find_people" }), json!({ "name": "nothing" })] {
         let answer = message(client.request("prompts/get", wrong).await).await;
@@ -109,25 +110,21 @@ async fn prompts_are_listed_only_with_the_capabilities_that_they_need() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_large_catalog_is_reached_through_three_tools() {
+async fn what_is_not_listed_is_found_described_and_called() {
     let template = component("template");
     let mut options = Options::with(&["ledger", "faq_search", "svc_phone_binding"])
-        .configuration("[mcp]\nlisted_tools = 10");
+        .configuration("[mcp]\nlisted_tools = 0");
     options.components.extend((0..20).map(|number| {
         let id = format!("template_{number:03}");
         (format!("{id}.wasm"), patched(&template, &[("template_000", &id)]))
     }));
     let host = Host::start(options).await;
     let client = host.mcp(ALL).await;
-    assert_eq!(
-        client.tool_names().await,
-        ["find_capabilities", "describe_capability", "call_capability"]
-    );
     let found =
         client.tool("find_capabilities", json!({ "query": "accounts and transfers" })).await;
     assert_eq!(found["structuredContent"]["items"][0]["capability"], "ledger", "{found:#}");
     let found = client.tool("find_capabilities", json!({})).await;
-    assert_eq!(found["structuredContent"]["total"], 23);
+    assert!(found["structuredContent"]["total"].as_u64().unwrap() > 23);
     let described = client.tool("describe_capability", json!({ "capability": "ledger" })).await;
     let schema = &described["structuredContent"]["input_schema"];
     assert!(schema["properties"]["action"]["enum"].as_array().unwrap().contains(&json!("balance")));
@@ -135,7 +132,7 @@ async fn a_large_catalog_is_reached_through_three_tools() {
     assert_eq!(unknown["structuredContent"]["error_code"], "unknown_capability");
     let call = |input: Value| json!({ "capability": "ledger", "input": input });
     let missing =
-        client.tool("call_capability", call(json!({ "action": "balance", "account": "x" }))).await;
+        client.tool("read_capability", call(json!({ "action": "balance", "account": "x" }))).await;
     assert_eq!(missing["structuredContent"]["error_code"], "account_not_found");
     let unclaimed =
         client.tool("call_capability", call(json!({ "action": "open", "account": "x" }))).await;

@@ -54,7 +54,7 @@ async fn a_new_component_appears_in_the_tools_of_a_connected_client() {
     host.drop_in("greeter.wasm", &component("greeter"));
     for (messages, client) in [(&mut listening, &modern), (&mut standing, &legacy)] {
         wait_for_notification(messages, CHANGED).await;
-        assert_eq!(client.tool_names().await, ["greeter", "ledger"]);
+        assert_eq!(client.tool_names().await, ["greeter", "ledger_read", "ledger_write"]);
     }
     std::fs::remove_file(host.catalog().join("ledger.wasm")).unwrap();
     for (messages, client) in [(&mut listening, &modern), (&mut standing, &legacy)] {

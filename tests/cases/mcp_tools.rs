@@ -2,7 +2,9 @@
 
 use crate::{
     cases::plugins::shipped,
-    harness::{Agent, Host, Options, component, generated, inbox::Reader, mcp::Mcp, patched},
+    harness::{
+        Agent, Host, Options, Reply, component, generated, inbox::Reader, mcp::Mcp, patched,
+    },
 };
 use portolan_catalog::Schema;
 use rand::{SeedableRng as _, rngs::StdRng};
@@ -19,73 +21,90 @@ const INPUTS: usize = 60;
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tools_schema_accepts_the_inputs_of_its_actions() {
     let host = shipped().await;
-    let tools = host.mcp(ALL).await.tools().await;
+    let tools = host.mcp(ALL).await.view("/all?output_schemas=true").tools().await;
     let catalog = host.get("/v1/capabilities").await.body;
-    let entries = catalog["capabilities"].as_array().unwrap();
-    let names: Vec<_> = entries.iter().map(|entry| entry["mcp_tool"].as_str().unwrap()).collect();
-    assert_eq!(tools.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), names);
     let mut random = StdRng::seed_from_u64(1);
-    for (entry, (name, tool)) in entries.iter().zip(tools) {
+    for entry in catalog["capabilities"].as_array().unwrap() {
         let strict = host.get(entry["schema_url"].as_str().unwrap()).await.body;
-        let flat = &tool["inputSchema"];
-        for keyword in ["oneOf", "anyOf", "allOf", "not", "enum"] {
-            assert!(flat.get(keyword).is_none(), "{name} has {keyword} at its root");
-        }
-        let (strict_schema, schema) = (
-            Schema::new(strict.clone(), MAX_BYTES).unwrap(),
-            Schema::new(flat.clone(), MAX_BYTES).unwrap(),
-        );
-        Schema::new(tool["outputSchema"].clone(), MAX_BYTES).unwrap();
-        for schema in [flat, &tool["outputSchema"]] {
-            assert!(
-                !schema.to_string().contains("\"type\":["),
-                "{name} has a list of types: {schema}"
-            );
-        }
-        for branch in strict["oneOf"].as_array().unwrap() {
-            let action = &branch["properties"]["action"]["const"];
-            let examples = branch["examples"].as_array().cloned().unwrap_or_default();
-            let generated_inputs: Vec<Value> = (0..INPUTS)
-                .map(|_| {
-                    let mut body = generated::value(branch, &strict, &mut random, 0);
-                    body["action"] = action.clone();
-                    without_nulls(body)
-                })
-                .collect();
-            let mut accepted = 0;
-            for body in
-                examples.iter().chain(&generated_inputs).filter(|body| strict_schema.accepts(body))
-            {
-                accepted += 1;
-                assert!(schema.accepts(body), "{name} does not take {body}");
-            }
-            assert!(accepted > 0, "{name} {action}: no input satisfies the schema");
-            // The description of every field names the actions that have it.
-            for field in
-                branch["properties"].as_object().unwrap().keys().filter(|name| *name != "action")
-            {
-                let description = flat["properties"][field]["description"].as_str().unwrap();
-                let actions_sentence = description.split('.').next().unwrap();
-                let listed = actions_sentence.split([' ', ',']).any(|word| action == word);
+        let branches = strict["oneOf"].as_array().unwrap();
+        let own = tools.iter().filter(|(_, tool)| tool["_meta"]["capability_id"] == entry["id"]);
+        let mut actions = Vec::new();
+        for (name, tool) in own {
+            let named = tool["inputSchema"]["properties"]["action"]["enum"].as_array().unwrap();
+            actions.extend(named.iter().map(|action| action.as_str().unwrap()));
+            for schema in [&tool["inputSchema"], &tool["outputSchema"]] {
+                let types = "\"type\":[";
                 assert!(
-                    listed || actions_sentence.starts_with("For every action"),
-                    "{name} {action} {field}: {description}"
+                    !schema.to_string().contains(types),
+                    "{name} has a list of types: {schema}"
                 );
             }
+            Schema::new(tool["outputSchema"].clone(), MAX_BYTES).unwrap();
+            let branches = branches
+                .iter()
+                .filter(|branch| named.contains(&branch["properties"]["action"]["const"]));
+            accepts_inputs((name, tool), &strict, branches, &mut random);
+            hints_are_true(entry, tool);
         }
-        let actions: Vec<_> = strict["oneOf"]
-            .as_array()
-            .unwrap()
+        // Each action is in one tool.
+        let mut expected: Vec<_> = branches
             .iter()
-            .map(|branch| &branch["properties"]["action"]["const"])
+            .map(|branch| branch["properties"]["action"]["const"].as_str().unwrap())
             .collect();
-        assert_eq!(json!(actions), flat["properties"]["action"]["enum"], "{name}");
-        for action in actions {
-            let line = format!("\n- {} (", action.as_str().unwrap());
-            assert!(tool["description"].as_str().unwrap().contains(&line), "{name} {action}");
+        actions.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(actions, expected, "{}", entry["id"]);
+    }
+}
+
+/// Ensures that a tool accepts what its actions accept, and says which fields each of them has.
+fn accepts_inputs<'a>(
+    (name, tool): (&str, &Value),
+    strict: &Value,
+    branches: impl Iterator<Item = &'a Value>,
+    random: &mut StdRng,
+) {
+    let flat = &tool["inputSchema"];
+    for keyword in ["oneOf", "anyOf", "allOf", "not", "enum"] {
+        assert!(flat.get(keyword).is_none(), "{name} has {keyword} at its root");
+    }
+    let strict_schema = Schema::new(strict.clone(), MAX_BYTES).unwrap();
+    let schema = Schema::new(flat.clone(), MAX_BYTES).unwrap();
+    let shown = flat["examples"].as_array().into_iter().flatten();
+    assert!(shown.clone().all(|example| strict_schema.accepts(example)), "{name}");
+    assert!(shown.count() > 0, "{name} has no example");
+    for branch in branches {
+        let action = &branch["properties"]["action"]["const"];
+        let examples = branch["examples"].as_array().cloned().unwrap_or_default();
+        let generated_inputs: Vec<Value> = (0..INPUTS)
+            .map(|_| {
+                let mut body = generated::value(branch, strict, random, 0);
+                body["action"] = action.clone();
+                without_nulls(body)
+            })
+            .collect();
+        let mut accepted = 0;
+        let bodies = examples.iter().chain(&generated_inputs);
+        for body in bodies.filter(|body| strict_schema.accepts(body)) {
+            accepted += 1;
+            assert!(schema.accepts(body), "{name} does not take {body}");
         }
-        assert_eq!(tool["_meta"]["capability_id"], entry["id"]);
-        hints_are_true(entry, &tool);
+        assert!(accepted > 0, "{name} {action}: no input satisfies the schema");
+        // The description of every field names the actions that have it.
+        let fields = branch["properties"].as_object().unwrap().keys();
+        for field in fields.filter(|name| *name != "action") {
+            let description = flat["properties"][field]["description"].as_str().unwrap();
+            let actions_sentence = description.split('.').next().unwrap();
+            let listed = actions_sentence.split([' ', ',']).any(|word| action == word);
+            let only = flat["properties"]["action"]["enum"].as_array().unwrap().len() == 1;
+            assert!(
+                only || listed || actions_sentence.starts_with("For every action"),
+                "{name} {action} {field}: {description}"
+            );
+        }
+        let line = format!("\n- {}: ", action.as_str().unwrap());
+        let listed = flat["properties"]["action"]["description"].as_str().unwrap();
+        assert!(listed.contains(&line), "{name} {action}");
     }
 }
 
@@ -102,56 +121,53 @@ fn without_nulls(value: Value) -> Value {
 }
 
 fn hints_are_true(entry: &Value, tool: &Value) {
-    let actions = entry["actions"].as_array().unwrap();
-    let all = |is: fn(&Value) -> bool| actions.iter().all(is);
+    let named = tool["inputSchema"]["properties"]["action"]["enum"].as_array().unwrap();
+    let actions: Vec<_> = entry["actions"].as_array().unwrap().iter().collect();
+    let actions = || actions.iter().filter(|action| named.contains(&action["name"]));
     let hints = &tool["annotations"];
     if hints["readOnlyHint"] == true {
         let only_reads =
-            |action: &Value| ["read", "open"].iter().any(|access| action["access"] == *access);
-        assert!(actions.iter().all(only_reads), "{entry:#}");
+            |action: &&Value| ["read", "open"].iter().any(|access| action["access"] == *access);
+        assert!(actions().all(|action| only_reads(action)), "{tool:#}");
     }
-    if hints["destructiveHint"] == false {
-        assert!(all(|action| action["destructive"] == false), "{entry:#}");
-    }
+    let reads = actions().filter(|action| action["access"] == "read").count();
+    assert!(reads == 0 || (hints["readOnlyHint"] == true && hints["destructiveHint"] == false));
+    let destroys = actions().any(|action| action["destructive"] == true);
+    assert_eq!(hints["destructiveHint"] == true, destroys, "{tool:#}");
     if hints["idempotentHint"] == true {
-        assert!(
-            all(|action| action["idempotent"] == true || action["access"] == "read"),
-            "{entry:#}"
-        );
+        let repeatable =
+            |action: &Value| action["idempotent"] == true || action["access"] == "read";
+        assert!(actions().all(|action| repeatable(action)), "{tool:#}");
     }
 }
 
 #[tokio::test]
-async fn a_tool_has_the_actions_that_the_token_permits() {
+async fn a_client_sees_what_its_token_permits() {
     let host = Host::with(&["ledger", "svc_whoami", "svc_phone_binding", "svc_events"]).await;
-    let tool = async |scope: &str, name: &str| {
-        let tools = host.mcp(scope).await.tools().await;
-        tools.into_iter().find(|(listed, _)| listed == name).map(|(_, tool)| tool)
+    let tools = async |scope: &str| -> BTreeMap<String, Value> {
+        host.mcp(scope).await.view("/all").tools().await.into_iter().collect()
     };
-    let reads = tool("svc.read", "ledger").await.unwrap();
-    let actions = reads["inputSchema"]["properties"]["action"]["enum"].as_array().unwrap();
-    assert!(actions.contains(&json!("balance")) && !actions.contains(&json!("open")), "{reads}");
-    assert!(reads["inputSchema"]["properties"].get("idempotency_key").is_none());
-    let text = reads["description"].as_str().unwrap();
-    assert!(text.contains("\n- balance (reads)") && !text.contains("\n- open ("), "{text}");
-    assert!(text.ends_with("\nA token with svc.write has more actions."), "{text}");
+    let reads = tools("svc.read").await;
+    let names: Vec<_> = reads.keys().map(String::as_str).collect();
+    // Any token may claim its agent.
+    let expected =
+        ["ledger_read", "svc_phone-binding_read", "svc_phone-binding_write", "svc_whoami"];
+    assert_eq!(names, expected);
+    let actions = |tool: &Value| tool["inputSchema"]["properties"]["action"]["enum"].clone();
+    let actions_of_ledger = actions(&reads["ledger_read"]);
+    assert!(actions_of_ledger.as_array().unwrap().contains(&json!("balance")));
+    let of_phone = actions(&reads["svc_phone-binding_write"]);
+    let of_phone = of_phone.as_array().unwrap();
+    assert!(of_phone.contains(&json!("bind")) && !of_phone.contains(&json!("change")));
+    let all = tools(ALL).await;
+    assert!(actions(&all["ledger_write"]).as_array().unwrap().contains(&json!("open")));
+    assert!(all.contains_key("svc_events"));
+    let text = all["ledger_write"]["description"].as_str().unwrap();
+    assert!(text.ends_with("\nNeeds a person who has claimed this agent."), "{text}");
+    // One of these only reads, because its component can change nothing.
+    let read_only = |name: &str| reads[name]["annotations"]["readOnlyHint"].clone();
     assert_eq!(
-        (&reads["annotations"]["readOnlyHint"], &reads["annotations"]["destructiveHint"]),
-        (&json!(true), &json!(false))
-    );
-    let all = tool("svc.read svc.write", "ledger").await.unwrap();
-    let actions = all["inputSchema"]["properties"]["action"]["enum"].as_array().unwrap();
-    assert!(actions.contains(&json!("balance")) && actions.contains(&json!("open")), "{all}");
-    assert!(!all["description"].as_str().unwrap().contains("has more actions"));
-    assert_eq!(all["annotations"]["readOnlyHint"], false);
-    // A tool without such an action is not listed.
-    assert_eq!(tool("svc.read", "svc_events").await, None);
-    // Any token permits these, of which one only reads: its component can change nothing.
-    let read_only = async |name: &str| {
-        tool("svc.read", name).await.unwrap()["annotations"]["readOnlyHint"].clone()
-    };
-    assert_eq!(
-        (read_only("svc_whoami").await, read_only("svc_phone-binding").await),
+        (read_only("svc_whoami"), read_only("svc_phone-binding_write")),
         (json!(true), json!(false))
     );
 }
@@ -160,8 +176,8 @@ async fn a_tool_has_the_actions_that_the_token_permits() {
 struct Transports<'a> {
     reader: Reader<'a>,
     mcp: [Mcp<'a>; 2],
-    /// The output schema of each tool.
-    outputs: BTreeMap<String, Schema>,
+    /// The name and the output schema of the tool of each action, such as `ledger.open`.
+    tools: BTreeMap<String, (String, Schema)>,
 }
 
 impl<'a> Transports<'a> {
@@ -172,12 +188,17 @@ impl<'a> Transports<'a> {
         let modern = Mcp::new(host, host.mcp_token(&agent, ALL).await);
         let legacy = Mcp::new(host, host.mcp_token(&agent, ALL).await).legacy().await;
         let token = host.token_of(&agent, ALL).await;
-        let tools = modern.tools().await.into_iter();
-        let outputs = tools.map(|(name, tool)| {
-            (name, Schema::new(tool["outputSchema"].clone(), MAX_BYTES).unwrap())
-        });
-        let outputs = outputs.collect();
-        Self { reader: Reader { agent: Agent { host, token }, id }, mcp: [modern, legacy], outputs }
+        let listing = Mcp::new(host, host.mcp_token(&agent, ALL).await);
+        let mut tools = BTreeMap::new();
+        for (name, tool) in listing.view("/all?output_schemas=true").tools().await {
+            let id = tool["_meta"]["capability_id"].as_str().unwrap();
+            for action in tool["inputSchema"]["properties"]["action"]["enum"].as_array().unwrap() {
+                let schema = Schema::new(tool["outputSchema"].clone(), MAX_BYTES).unwrap();
+                let action = format!("{id}.{}", action.as_str().unwrap());
+                tools.insert(action, (name.clone(), schema));
+            }
+        }
+        Self { reader: Reader { agent: Agent { host, token }, id }, mcp: [modern, legacy], tools }
     }
 
     /// Makes the same call over HTTP and both revisions of MCP. Returns whether each failed, and
@@ -192,12 +213,18 @@ impl<'a> Transports<'a> {
         let reply = self.reader.agent.call(capability, input(0)).await;
         bodies.push((reply.status != 200, reply.body));
         for (number, mcp) in self.mcp.iter().enumerate() {
-            let name = capability.replace('.', "_");
-            let result = mcp.tool(&name, input(number + 1)).await;
+            let input = input(number + 1);
+            let action = input["action"].as_str().unwrap_or_default();
+            let tool = self.tools.get(&format!("{capability}.{action}"));
+            // A call of no action, or of none that exists, names the capability.
+            let name = tool.map_or(capability, |(name, _)| name);
+            let result = mcp.tool(name, input.clone()).await;
             let body = result["structuredContent"].clone();
             let text = result["content"][0]["text"].as_str().unwrap();
             assert_eq!(serde_json::from_str::<Value>(text).unwrap(), body);
-            assert_eq!(self.outputs[&name].violations(&body), None, "{body:#}");
+            if let Some((_, schema)) = tool {
+                assert_eq!(schema.violations(&body), None, "{body:#}");
+            }
             bodies.push((result["isError"].as_bool().unwrap(), body));
         }
         for (_, body) in &mut bodies {
@@ -316,18 +343,130 @@ async fn an_unknown_tool_name_is_refused() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_order_of_tools_is_always_the_same() {
+/// Returns a host with this many capabilities of another publisher than the host's.
+async fn with_copies(count: usize, configuration: &str) -> Host {
     let template = component("template");
-    let components = (0..40).rev().map(|number| {
+    let components = (0..count).rev().map(|number| {
         let id = format!("template_{number:03}");
         (format!("{id}.wasm"), patched(&template, &[("template_000", &id)]))
     });
-    let host =
-        Host::start(Options { components: components.collect(), ..Options::default() }).await;
-    let client = host.mcp(ALL).await;
+    let options = Options { components: components.collect(), ..Options::default() };
+    Host::start(options.configuration(configuration)).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_tools_are_listed_in_pages_and_always_in_the_same_order() {
+    let host = with_copies(120, "").await;
+    let client = host.mcp(ALL).await.view("/all");
+    let page = client.result("tools/list", json!({})).await;
+    assert!(page["tools"].as_array().unwrap().len() < 120 && page["nextCursor"].is_string());
     let names = client.tool_names().await;
-    assert_eq!(names.len(), 40);
+    assert_eq!(names.len(), 120);
     assert!(names.is_sorted());
     assert_eq!(names, client.tool_names().await);
+}
+
+const FINDER: [&str; 4] =
+    ["find_capabilities", "describe_capability", "read_capability", "call_capability"];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ten_tools_of_any_publisher_are_listed_by_default() {
+    let host = with_copies(24, "[mcp]\ntools = [\"template_020\"]").await;
+    let client = host.mcp(ALL).await;
+    let names = client.tool_names().await;
+    let (listed, finder) = names.split_at(names.len() - FINDER.len());
+    assert_eq!(finder, FINDER);
+    let first = (0..9).map(|number| format!("template_{number:03}"));
+    assert_eq!(listed, first.chain(["template_020".to_owned()]).collect::<Vec<_>>());
+    // The others are found and called.
+    let found = client.tool("find_capabilities", json!({ "query": "template 015" })).await;
+    let found = &found["structuredContent"]["items"][0];
+    assert_eq!(found["capability"], "template_015", "{found:#}");
+    let (tool, arguments) =
+        (found["example"]["tool"].as_str().unwrap(), &found["example"]["arguments"]);
+    assert_eq!(client.tool(tool, arguments.clone()).await["isError"], false);
+    // A few tools are all listed.
+    let host = with_copies(3, "").await;
+    assert_eq!(host.mcp(ALL).await.tool_names().await.len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_default_list_is_small_and_says_the_truth() {
+    let host = shipped().await;
+    let client = host.mcp(ALL).await;
+    let listed = client.result("tools/list", json!({})).await;
+    let tools = listed["tools"].as_array().unwrap();
+    assert!(tools.len() - FINDER.len() <= 10, "{}", tools.len());
+    // About four bytes are a token.
+    let tokens = serde_json::to_string(tools).unwrap().len() / 4;
+    assert!(tokens <= 8_000, "{tokens} tokens");
+    assert!(tools.iter().all(|tool| tool.get("outputSchema").is_none()));
+    let is_default = |name: &str| tools.iter().any(|tool| tool["name"] == name);
+    assert!(is_default("agent_listings_search") && is_default("matching_sessions_review"));
+}
+
+#[tokio::test]
+async fn an_endpoint_lists_the_tools_that_its_path_names() {
+    let host = Host::with(&["ledger", "calendar", "faq_search", "svc_whoami"]).await;
+    let names = async |view: &str| host.mcp(ALL).await.view(view).tool_names().await;
+    assert_eq!(names("/search").await, FINDER);
+    assert_eq!(names("?tools=search&readonly=true").await, FINDER[..3]);
+    let own = |names: &[String]| {
+        names.iter().filter(|name| !FINDER.contains(&&***name)).cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(own(&names("/x/faq_search").await), ["faq_search"]);
+    assert_eq!(own(&names("/x/time,faq/readonly").await), ["calendar_read", "faq_search"]);
+    assert_eq!(
+        own(&names("/all/readonly").await),
+        ["calendar_read", "faq_search", "ledger_read", "svc_whoami"]
+    );
+
+    for unknown in ["/x/nothing", "/everything"] {
+        let response = host.mcp(ALL).await.view(unknown).request("tools/list", json!({})).await;
+        let reply = Reply::read(response).await;
+        reply.assert_refused(404, "not_found");
+        let message = reply.body["message"].as_str().unwrap();
+        assert!(message.contains("faq") || message.contains("/mcp/all"), "{message}");
+    }
+    // A view is the same resource.
+    let url = format!("{}/mcp/x/faq", host.url);
+    let reply = host.client.post(&url).json(&json!({})).send().await.unwrap();
+    let challenge = reply.headers()["www-authenticate"].to_str().unwrap();
+    assert!(challenge.contains("/.well-known/oauth-protected-resource/mcp\""), "{challenge}");
+    let metadata = host.get("/.well-known/oauth-protected-resource/mcp/x/faq").await.body;
+    assert_eq!(metadata["resource"], format!("{}/mcp", host.url));
+}
+
+#[tokio::test]
+async fn a_tool_calls_only_what_its_hints_promise() {
+    let host = Host::with(&["ledger"]).await;
+    let agent = host.register().await;
+    host.claim(agent["agent_id"].as_str().unwrap()).await;
+    let token = host.mcp_token(&agent, ALL).await;
+    let open = json!({ "action": "open", "account": "ada" });
+    let client = Mcp::new(&host, token.clone());
+    let capability_call = json!({ "capability": "ledger", "input": open });
+    for (tool, arguments) in
+        [("ledger_read", open.clone()), ("read_capability", capability_call.clone())]
+    {
+        let refused = client.tool(tool, arguments).await["structuredContent"].clone();
+        assert_eq!(refused["error_code"], "unknown_action", "{refused}");
+        let message = refused["message"].as_str().unwrap();
+        assert!(message.ends_with("ledger_write has it."), "{message}");
+        assert_eq!(refused["next"], json!({ "tool": "ledger_write", "arguments": open }));
+    }
+    let reader = Mcp::new(&host, token.clone()).view("/readonly");
+    for (tool, arguments) in [
+        ("ledger", open.clone()),
+        ("ledger_write", open.clone()),
+        ("call_capability", capability_call),
+    ] {
+        let refused = reader.tool(tool, arguments).await["structuredContent"].clone();
+        assert_eq!(refused["error_code"], "not_permitted", "{refused}");
+    }
+    let balance = json!({ "action": "balance", "account": "ada" });
+    let missing = reader.tool("ledger", balance.clone()).await["structuredContent"].clone();
+    assert_eq!(missing["error_code"], "account_not_found");
+    assert_eq!(client.tool("ledger_write", open).await["isError"], false);
+    assert_eq!(reader.tool("ledger_read", balance).await["isError"], false);
 }

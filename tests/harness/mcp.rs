@@ -16,6 +16,8 @@ pub struct Mcp<'a> {
     session: Option<String>,
     /// The capabilities that the client declares.
     capabilities: Value,
+    /// What follows the path of the endpoint, such as `/all`.
+    view: String,
 }
 
 impl Host {
@@ -49,14 +51,19 @@ impl Host {
 
 impl<'a> Mcp<'a> {
     pub fn new(host: &'a Host, token: String) -> Self {
-        Self { host, token, session: None, capabilities: json!({}) }
+        Self { host, token, session: None, capabilities: json!({}), view: String::new() }
     }
 
     /// Returns the same client, in the same session, at another node.
     pub fn at<'b>(&self, host: &'b Host) -> Mcp<'b> {
-        let Self { token, session, capabilities, .. } = self;
+        let Self { token, session, capabilities, view, .. } = self;
         let (token, session) = (token.clone(), session.clone());
-        Mcp { host, token, session, capabilities: capabilities.clone() }
+        Mcp { host, token, session, capabilities: capabilities.clone(), view: view.clone() }
+    }
+
+    /// Returns the same client at another view of the endpoint, such as `/all`.
+    pub fn view(self, view: &str) -> Self {
+        Self { view: view.to_owned(), ..self }
     }
 
     pub fn with_capabilities(self, capabilities: Value) -> Self {
@@ -132,7 +139,7 @@ impl<'a> Mcp<'a> {
             None => {}
         }
         headers.iter().for_each(|(name, value)| set(name, value));
-        let url = format!("{}/mcp", self.host.url);
+        let url = format!("{}/mcp{}", self.host.url, self.view);
         let request = self.host.client.request(Method::POST, url).headers(map).json(body);
         request.send().await.unwrap()
     }
@@ -152,10 +159,20 @@ impl<'a> Mcp<'a> {
     }
 
     /// Returns the tools with their names, in the order of the answer.
+    /// Returns the tools of all pages by their names.
     pub async fn tools(&self) -> Vec<(String, Value)> {
-        let listed = self.result("tools/list", json!({})).await;
-        let tools = listed["tools"].as_array().unwrap().iter();
-        tools.map(|tool| (tool["name"].as_str().unwrap().to_owned(), tool.clone())).collect()
+        let (mut tools, mut parameters) = (Vec::new(), json!({}));
+        loop {
+            let page = self.result("tools/list", parameters).await;
+            let listed = page["tools"].as_array().unwrap().iter();
+            tools.extend(
+                listed.map(|tool| (tool["name"].as_str().unwrap().to_owned(), tool.clone())),
+            );
+            match page["nextCursor"].as_str() {
+                Some(cursor) => parameters = json!({ "cursor": cursor }),
+                None => return tools,
+            }
+        }
     }
 
     pub async fn tool_names(&self) -> Vec<String> {

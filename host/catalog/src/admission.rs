@@ -120,7 +120,9 @@ fn ensure_own_id(
     if !is_host && after.is_some_and(|rest| rest.starts_with(['.', '_', '-'])) {
         return Err(LoadError::ReservedId { id: id.to_owned() });
     }
-    if FINDER_TOOLS.iter().chain(&CALLERS).any(|name| skeleton(name) == skeleton(id)) {
+    let is_reserved =
+        |own: &str| FINDER_TOOLS.iter().chain(&CALLERS).any(|name| skeleton(name) == skeleton(own));
+    if is_reserved(id) || candidate.tool_names().any(|name| is_reserved(&name)) {
         return Err(LoadError::ReservedId { id: id.to_owned() });
     }
     if let Some(owner) = installed.get(id) {

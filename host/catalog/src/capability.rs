@@ -3,6 +3,7 @@
 use crate::{
     action::{Action, Schemas},
     call_schema::schema_document,
+    capability_tool::{CapabilityTool, tool_name, tools},
     document::Document,
     schema_cost::values_in_fields,
     tool::ToolSchemas,
@@ -11,10 +12,10 @@ use crate::{
 use portolan_sandbox::{PlatformAction, PlatformComponent, Prepared};
 use portolan_store::Collections;
 use portolan_vocabulary::{
-    Access, Descriptor, Digest, ErrorCode, Failure, Publisher, Role, Timestamp,
+    Access, ActionDescriptor, Descriptor, Digest, ErrorCode, Failure, Publisher, Role, Timestamp,
 };
 use serde_json::{Map, Value, json};
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 /// One capability of a snapshot.
 #[derive(Debug)]
@@ -33,8 +34,8 @@ pub struct Capability {
     pub collections: Collections,
     /// The JSON Schema of its calls' bodies.
     pub schema: Document,
-    /// The schemas of its MCP tool with all actions that agents may call.
-    pub tool: ToolSchemas,
+    /// Its MCP tools, the declared ones first. Each action that agents may call is in one.
+    pub tools: Vec<CapabilityTool>,
 }
 
 /// The action that a body selects, and the rest of the body, which is not checked yet.
@@ -71,9 +72,14 @@ fn is_callable(action: &&Action) -> bool {
     action.descriptor.access != Access::Internal
 }
 
-/// Returns the name of a capability's MCP tool: the id in the characters that tool names may have.
-pub fn tool_name(id: &str) -> String {
-    id.replace('.', "_")
+/// Returns whether an action changes nothing: by its access, or because its component has no import to change
+/// something.
+fn only_reads(prepared: &Prepared, action: &ActionDescriptor) -> bool {
+    match action.access {
+        Access::Read => true,
+        Access::Open => prepared.imports().iter().all(|import| import.only_reads()),
+        Access::Write | Access::Events | Access::Internal => false,
+    }
 }
 
 impl Capability {
@@ -93,8 +99,8 @@ impl Capability {
             .map(|(descriptor, schemas)| Action { descriptor, schemas })
             .collect();
         let schema = schema_document(&descriptor, &actions);
-        let tool =
-            ToolSchemas::new(&descriptor, &actions.iter().filter(is_callable).collect::<Vec<_>>());
+        let callable: Vec<_> = actions.iter().filter(is_callable).collect();
+        let tools = tools(&descriptor, &callable, |action| only_reads(&prepared, action));
         let id = Arc::from(descriptor.id.as_str());
         let collections = Collections::default();
         Self {
@@ -108,7 +114,7 @@ impl Capability {
             actions,
             collections,
             schema,
-            tool,
+            tools,
         }
     }
 
@@ -123,9 +129,20 @@ impl Capability {
         semver::Version::parse(&self.descriptor.version).map_or(0, |version| version.major)
     }
 
-    /// Returns the name of its MCP tool.
+    /// Returns the name under which calls over MCP reach all of its actions.
     pub fn tool_name(&self) -> String {
         tool_name(&self.id)
+    }
+
+    /// Returns the tool of an action.
+    pub fn tool_with(&self, action: &str) -> Option<&CapabilityTool> {
+        self.tools.iter().find(|tool| tool.has(action))
+    }
+
+    /// Returns the names of its tools, and the one for all of its actions.
+    pub(super) fn tool_names(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let own = self.tools.iter().map(|tool| Cow::Borrowed(tool.name.as_str()));
+        own.chain([Cow::Owned(self.tool_name())])
     }
 
     /// Returns the actions that agents may call.
@@ -133,22 +150,14 @@ impl Capability {
         self.actions.iter().filter(is_callable)
     }
 
-    /// Returns whether an action changes nothing: by its access, or because its component has no import to
-    /// change something.
+    /// Returns whether an action changes nothing.
     pub fn only_reads(&self, action: &Action) -> bool {
-        match action.descriptor.access {
-            Access::Read => true,
-            Access::Open => self.prepared.imports().iter().all(|import| import.only_reads()),
-            Access::Write | Access::Events | Access::Internal => false,
-        }
+        only_reads(&self.prepared, &action.descriptor)
     }
 
-    /// Returns the schemas of a tool with only these actions of the capability.
+    /// Returns the schemas of a tool with these actions of the capability.
     pub fn tool_of(&self, actions: &[&Action]) -> ToolSchemas {
-        match actions.len() == self.callable().count() {
-            true => self.tool.clone(),
-            false => ToolSchemas::new(&self.descriptor, actions),
-        }
+        ToolSchemas::new(&self.descriptor, actions)
     }
 
     /// Returns the action with this name, which may be internal.

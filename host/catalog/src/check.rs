@@ -2,6 +2,7 @@
 
 use crate::{
     action::Schemas,
+    capability_tool::{check_intents, check_tools},
     counts::check_counts,
     problem::{Problem, Problems, TOO_COMPLEX_FIX, check_line, check_text, excerpt},
     prompts::check_prompts,
@@ -10,8 +11,8 @@ use crate::{
 };
 use portolan_names::find_invisible;
 use portolan_vocabulary::{
-    Access, ActionDescriptor, Descriptor, ErrorCode, LEFT_OUT_OF_EXPORTS, Limits, People, Role,
-    WHILE_SUSPENDED, is_capability_id, is_snake_case,
+    Access, ActionDescriptor, Descriptor, ErrorCode, INTENTS, LEFT_OUT_OF_EXPORTS, Limits, People,
+    Role, TOOLS, WHILE_SUSPENDED, is_capability_id, is_snake_case,
 };
 use serde_json::Value;
 use std::collections::HashSet;
@@ -308,6 +309,10 @@ fn check_annotations(descriptor: &Descriptor, problems: &mut Problems) {
                     );
                 }
             }
+            Ok(value) if annotation.key == TOOLS => {
+                check_tools(descriptor, annotation, value, problems);
+            }
+            Ok(value) if annotation.key == INTENTS => check_intents(annotation, value, problems),
             Ok(_) => {}
         }
     }

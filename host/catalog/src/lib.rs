@@ -28,6 +28,7 @@
 //! - `difference`, `breaking`: what a change means to callers
 //! - `lint`: advice for authors, beyond what a host requires
 //! - `capability`, `action`: what is loaded, and how a body selects its action
+//! - `capability_tool`: the groups of actions that are its tools, and what people want with them
 //! - `schema`, `schema_cost`, `schema_part`: JSON Schemas, what violates them, the work that a check can take,
 //!   and the part for one place
 //! - `invalid_input`: the refusal of an invalid input
@@ -50,6 +51,7 @@ mod breaking;
 mod call_schema;
 mod candidate;
 mod capability;
+mod capability_tool;
 mod catalog;
 mod check;
 mod counts;
@@ -98,7 +100,8 @@ mod trust;
 pub use action::{Action, Schemas};
 pub use breaking::{find_breaking_changes, published_version, stored_conflicts};
 pub use call_schema::branch;
-pub use capability::{Capability, Input, Selected, tool_name};
+pub use capability::{Capability, Input, Selected};
+pub use capability_tool::{CapabilityTool, intents, tool_name};
 pub use catalog::{Catalog, CatalogOptions};
 pub use check::undeclared_people;
 pub use decisions::DecisionError;

@@ -2,6 +2,7 @@
 
 use crate::{
     capability::Capability,
+    capability_tool::CapabilityTool,
     problem::{Problem, Problems},
 };
 use portolan_vocabulary::{Access, ActionDescriptor, Descriptor};
@@ -12,6 +13,8 @@ use std::collections::HashSet;
 const FIRST_LINE_WORDS: usize = 3;
 /// The approximate number of bytes of a schema for each token of a language model.
 const TOKEN_BYTES: usize = 4;
+/// The maximum number of characters of the first line of a tool's description.
+const FIRST_LINE_CHARACTERS: usize = 160;
 /// The number of tokens above which a tool takes much of an agent's context.
 const TOOL_TOKENS: usize = 2_000;
 /// Words that say that a text is not written yet.
@@ -34,23 +37,48 @@ pub fn lint(capability: &Capability) -> Vec<Problem> {
         }
     }
     check_errors(descriptor, &mut problems);
-    let tokens = tool_tokens(capability);
-    if tokens > TOOL_TOKENS {
-        problems.add(
-            "tool",
-            format!("its schemas are about {tokens} tokens, more than {TOOL_TOKENS}"),
-            "shorten descriptions, or divide the capability",
-        );
+    for tool in &capability.tools {
+        check_tool(capability, tool, &mut problems);
     }
     problems.0
 }
 
-/// Returns the approximate number of tokens of the schemas of the capability's tool.
-pub fn tool_tokens(capability: &Capability) -> usize {
-    let bytes = |schema: &serde_json::Map<String, Value>| {
-        serde_json::to_string(schema).map_or(0, |text| text.len())
-    };
-    (bytes(&capability.tool.input) + bytes(&capability.tool.output)) / TOKEN_BYTES
+/// Returns the approximate number of tokens of a tool's input schema.
+pub fn tool_tokens(capability: &Capability, tool: &CapabilityTool) -> usize {
+    let actions: Vec<_> =
+        capability.callable().filter(|action| tool.has(&action.descriptor.name)).collect();
+    let schema = capability.tool_of(&actions).input;
+    serde_json::to_string(&*schema).map_or(0, |text| text.len()) / TOKEN_BYTES
+}
+
+/// Checks what an agent needs to choose a tool among many.
+fn check_tool(capability: &Capability, tool: &CapabilityTool, problems: &mut Problems) {
+    let at = format!("tools.{}", tool.name);
+    let tokens = tool_tokens(capability, tool);
+    if tokens > TOOL_TOKENS {
+        problems.add(
+            at.as_str(),
+            format!("its input schema is about {tokens} tokens, more than {TOOL_TOKENS}"),
+            "shorten descriptions, or declare more tools with fewer actions",
+        );
+    }
+    let Some(description) = &tool.description else { return };
+    let at = format!("{at}.description");
+    let first = description.lines().next().unwrap_or_default();
+    if first.chars().count() > FIRST_LINE_CHARACTERS {
+        problems.add(
+            at.as_str(),
+            format!("its first line is longer than {FIRST_LINE_CHARACTERS} characters"),
+            "say in one sentence what the tool does",
+        );
+    }
+    if !description.split(|letter: char| !letter.is_alphanumeric()).any(|word| word == "Use") {
+        problems.add(
+            at.as_str(),
+            "does not say when to use the tool",
+            "add a sentence that begins with \"Use\", and name what to use for something similar",
+        );
+    }
 }
 
 fn check_texts(at: &str, title: &str, description: &str, problems: &mut Problems) {

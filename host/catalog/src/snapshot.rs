@@ -114,7 +114,10 @@ impl Snapshot {
             let file = owner_of(&candidate.id).unwrap_or_default();
             return Err(LoadError::DuplicateId { id: candidate.id.to_string(), file });
         }
-        if let Some(other) = others().find(|other| other.tool_name() == candidate.tool_name()) {
+        let names: BTreeSet<_> = candidate.tool_names().collect();
+        let is_taken =
+            |other: &&Arc<Capability>| other.tool_names().any(|name| names.contains(&name));
+        if let Some(other) = others().find(is_taken) {
             return Err(LoadError::DuplicateToolName {
                 id: candidate.id.to_string(),
                 other: other.id.to_string(),

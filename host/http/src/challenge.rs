@@ -32,7 +32,7 @@ enum ProtectedResource {
 
 impl ProtectedResource {
     fn of(path: &str) -> Self {
-        if path == mcp::PATH { Self::Mcp } else { Self::Rest }
+        if mcp::is_endpoint(path) { Self::Mcp } else { Self::Rest }
     }
 
     fn path(self) -> &'static str {

@@ -14,7 +14,9 @@ use axum::{
 };
 use futures_util::StreamExt as _;
 use moka::sync::Cache;
-use portolan_mcp::{self as mcp, SESSION_HEADER, SESSION_IDLE, Sender, ServerHandler, Service};
+use portolan_mcp::{
+    self as mcp, SESSION_HEADER, SESSION_IDLE, Sender, ServerHandler, Service, View,
+};
 use portolan_vocabulary::{Access, AgentCaller, ErrorCode, Failure, SCOPES};
 use serde_json::json;
 use std::{net::IpAddr, sync::Arc};
@@ -66,6 +68,11 @@ const REFUSALS: [(StatusCode, ErrorCode, &str); 6] = [
         "Send the body as application/json.",
     ),
 ];
+
+/// Returns whether this is the path of the endpoint, or of one of its views.
+pub(super) fn is_endpoint(path: &str) -> bool {
+    path.strip_prefix(PATH).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
 
 /// The state of the layer that admits requests.
 #[derive(Clone)]
@@ -136,7 +143,10 @@ pub(super) fn routes<S: ServerHandler + Send + 'static>(
         .time_to_idle(SESSION_IDLE)
         .build();
     let state = Admission { app: Arc::clone(app), sessions };
-    Router::new().route_service(PATH, service).layer(from_fn_with_state(state, admit))
+    Router::new()
+        .route_service(PATH, service.clone())
+        .route_service(&format!("{PATH}/{{*view}}"), service)
+        .layer(from_fn_with_state(state, admit))
 }
 
 /// Admits requests whose token is for this endpoint and whose session, if any, belongs to the token's
@@ -148,6 +158,9 @@ async fn admit(
     request: Request,
     next: Next,
 ) -> Result<Response, Refusal> {
+    let path = request.uri().path().strip_prefix(PATH).unwrap_or_default();
+    let view = View::parse(path, request.uri().query())?;
+    admission.app.mcp.ensure_toolsets(&view)?;
     let holder = SessionHolder::of(&caller);
     let session = header_text(request.headers(), SESSION_HEADER);
     match &session {
@@ -170,7 +183,7 @@ async fn admit(
         admission.app.mcp.ensure_scope(&caller, &message.body)?;
     }
     let method = request.method().clone();
-    let sender = Sender { caller, token, request_id };
+    let sender = Sender { caller, token, request_id, view };
     if message.is_json
         && let Some(call) = admission.app.mcp.direct_call(request.headers(), &message.body)
     {

@@ -1,20 +1,22 @@
 //! `tools/call`: runs a call through the pipeline and returns its answer as a tool's result.
 
 use crate::{
-    Mcp, Sender,
+    Mcp, Sender, View,
     claim::{self, Outcome},
+    door::Door,
     finder,
     next::translate_next,
-    request::{Target, ToolRequest},
+    request::{Permitted, Target, ToolRequest},
     tools::Tools,
 };
+use portolan_catalog::Snapshot;
 use portolan_pipeline::{Answer, Call};
-use portolan_vocabulary::{AgentCaller, Failure};
+use portolan_vocabulary::{ErrorCode, Failure};
 use rmcp::{
     ErrorData, RoleServer,
     model::{
         CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities,
-        InputRequiredResult, ProtocolVersion, Tool,
+        InputRequiredResult, ProtocolVersion,
     },
     service::{Peer, RequestContext},
 };
@@ -62,10 +64,10 @@ pub(super) struct ToolAnswer {
 
 impl ToolOutcome {
     /// `call` is the capability call that ended so, if the tool made one.
-    fn answered(outcome: Result<Value, Failure>, tools: &Tools, call: Option<&Target>) -> Self {
+    fn answered(outcome: Result<Value, Failure>, door: &Door<'_>, call: Option<&Target>) -> Self {
         let is_error = outcome.is_err();
         let mut body = outcome.unwrap_or_else(|failure| json!(failure));
-        translate_next(&mut body, tools, call);
+        translate_next(&mut body, door, call);
         Self::Answered(ToolAnswer { body, is_error })
     }
 }
@@ -84,14 +86,35 @@ impl From<ToolOutcome> for CallToolResponse {
     }
 }
 
-impl Mcp {
-    /// Returns the tools that are listed for this caller.
-    pub(super) fn listed_tools(&self, caller: &AgentCaller) -> Vec<Tool> {
-        let snapshot = self.host.catalog.snapshot();
-        let tools = self.tools.tools_for(&snapshot, &self.settings);
-        tools.listed_tools(&snapshot, caller, self.host.clock.now())
+/// Refuses a call of an action that the tool or the endpoint does not permit, so that what clients are told about a
+/// tool is true. The pipeline refuses unknown actions.
+fn ensure_permitted(snapshot: &Snapshot, target: &Target, view: &View) -> Result<(), Failure> {
+    let Some(capability) = snapshot.capabilities.get(&target.capability) else { return Ok(()) };
+    let named = target.body.get("action").and_then(Value::as_str);
+    let Some(action) = named.or(capability.descriptor.default_action.as_deref()) else {
+        return Ok(());
+    };
+    let Some(right) = capability.tool_with(action) else { return Ok(()) };
+    let step = json!({ "capability": target.capability, "input": target.body });
+    if view.read_only && !right.read_only {
+        let message = format!("This endpoint only reads, and {action} does not. Use /mcp.");
+        return Err(Failure::new(ErrorCode::NotPermitted).message(message));
     }
+    let called = match target.permitted {
+        Permitted::All => return Ok(()),
+        Permitted::Reads if right.read_only => return Ok(()),
+        Permitted::Reads => "read_capability",
+        Permitted::Tool(place) => match capability.tools.get(place) {
+            Some(tool) if !tool.has(action) => &tool.name,
+            _ => return Ok(()),
+        },
+    };
+    let message =
+        format!("The tool {called} does not have the action {action}; {} has it.", right.name);
+    Err(Failure::new(ErrorCode::UnknownAction).message(message).next(step))
+}
 
+impl Mcp {
     pub(super) async fn call(
         &self,
         request: CallToolRequestParams,
@@ -105,19 +128,22 @@ impl Mcp {
             let text = format!("there is no tool {}; tools/list has them", request.name);
             ErrorData::invalid_params(text, None)
         })?;
+        let Sender { caller, view, .. } = sender.clone();
+        let door = Door { tools: &tools, view: &view, caller: &caller, called: &request.name };
         let target = match parsed {
             ToolRequest::Call(target) => target,
             ToolRequest::Find { query } => {
-                let snapshot = self.host.catalog.snapshot();
-                let found = finder::find(&snapshot, &sender.caller, &query, now);
-                return Ok(ToolOutcome::answered(Ok(found), &tools, None));
+                let found = tools.finder().find(&query, &caller, now);
+                return Ok(ToolOutcome::answered(Ok(found), &door, None));
             }
             ToolRequest::Describe { capability } => {
-                let snapshot = self.host.catalog.snapshot();
-                let described = finder::describe(&snapshot, &sender.caller, &capability, now);
-                return Ok(ToolOutcome::answered(described, &tools, None));
+                let described = finder::describe(&tools.snapshot, &caller, &capability, now);
+                return Ok(ToolOutcome::answered(described, &door, None));
             }
         };
+        if let Err(failure) = ensure_permitted(&tools.snapshot, &target, &view) {
+            return Ok(ToolOutcome::answered(Err(failure), &door, None));
+        }
         let mut can_ask = client.has_forms;
         if let Some(state) = request.request_state.filter(|_| client.has_forms) {
             match self.continue_claim(&sender, &state, request.input_responses, &target).await? {
@@ -125,7 +151,7 @@ impl Mcp {
                     return Ok(ToolOutcome::Asked(self.ask(&sender, question, &target)?));
                 }
                 Outcome::Refused(failure) => {
-                    return Ok(ToolOutcome::answered(Err(failure), &tools, Some(&target)));
+                    return Ok(ToolOutcome::answered(Err(failure), &door, Some(&target)));
                 }
                 Outcome::Completed => self.reload_caller(&mut sender).await,
                 Outcome::Declined => can_ask = false,
@@ -146,13 +172,12 @@ impl Mcp {
                 Outcome::Asked(_) | Outcome::Declined => {}
             }
         }
-        Ok(ToolOutcome::answered(outcome.map(Answer::into_body), &tools, Some(&target)))
+        Ok(ToolOutcome::answered(outcome.map(Answer::into_body), &door, Some(&target)))
     }
 
     /// Returns the tools of the latest catalog version.
     pub(super) fn current_tools(&self) -> Arc<Tools> {
-        let snapshot = self.host.catalog.snapshot();
-        self.tools.tools_for(&snapshot, &self.settings)
+        self.tools.tools_for(self.host.catalog.snapshot(), &self.settings)
     }
 
     /// Loads the caller again, because the agent may have been claimed since its message arrived.
@@ -161,7 +186,7 @@ impl Mcp {
         let identity = &self.host.identity;
         if let Ok(caller) = identity.authenticate(&sender.token, identity.mcp_audience()).await {
             let address = sender.caller.address;
-            sender.caller = AgentCaller { address, ..caller };
+            sender.caller = portolan_vocabulary::AgentCaller { address, ..caller };
         }
     }
 

@@ -1,13 +1,16 @@
 //! The endpoint: the state that the servers of all clients share, and the check of scopes before a call.
 
-use crate::{McpSettings, Page, request::ToolRequest, tools};
+use crate::{McpSettings, Page, View, request::ToolRequest, tools, view::ToolSet};
 use portolan_pipeline::{Host, ensure_permitted};
-use portolan_vocabulary::{AgentCaller, ErrorCode, Failure};
+use portolan_vocabulary::{AgentCaller, ErrorCode, Failure, one_line};
 use rmcp::{ErrorData, model::JsonRpcError};
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Map, Value, json};
 use std::{fmt, sync::Arc};
 use tokio_util::sync::CancellationToken;
+
+/// The maximum number of toolsets that a message names.
+const NAMED_TOOLSETS: usize = 100;
 
 /// The endpoint: the state that the servers of all clients share.
 pub struct Mcp {
@@ -67,6 +70,26 @@ impl Mcp {
         self.stop.cancel();
     }
 
+    /// Ensures that there are tools of each toolset that a view names.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `not_found`, and names the toolsets that there are.
+    pub fn ensure_toolsets(&self, view: &View) -> Result<(), Failure> {
+        let ToolSet::Named(names) = &view.tools else { return Ok(()) };
+        let tools = self.current_tools();
+        let Some(unknown) = names.iter().find(|name| !tools.has_toolset(name)) else {
+            return Ok(());
+        };
+        let known: Vec<_> = tools.tags().into_iter().take(NAMED_TOOLSETS).collect();
+        let message = format!(
+            "There is no toolset {:?}. Use the id of a capability or one of: {}.",
+            one_line(unknown, 64),
+            known.join(", ")
+        );
+        Err(Failure::new(ErrorCode::NotFound).message(message))
+    }
+
     /// Ensures that a token's scopes allow the call of a message. The pipeline checks this too, but only an
     /// HTTP status lets a client ask its person for more scopes. A message that calls no known action is
     /// allowed.
@@ -78,13 +101,12 @@ impl Mcp {
         if method != "tools/call" {
             return Ok(());
         }
-        let snapshot = self.host.catalog.snapshot();
-        let tools = self.tools.tools_for(&snapshot, &self.settings);
+        let tools = self.current_tools();
         let arguments = parameters.arguments.unwrap_or_default();
         let Some(ToolRequest::Call(target)) = tools.request(&parameters.name, arguments) else {
             return Ok(());
         };
-        let Ok(capability) = snapshot.find(&target.capability, self.host.clock.now()) else {
+        let Ok(capability) = tools.snapshot.find(&target.capability, self.host.clock.now()) else {
             return Ok(());
         };
         let Ok(selected) = capability.select(target.body) else { return Ok(()) };

@@ -1,55 +1,88 @@
-//! The three tools for a catalog that is too large to be listed: they find, describe and call capabilities.
+//! The tools that find and describe capabilities, and call those that are not listed.
 
 use crate::{
-    description::description,
-    permitted::permitted_actions,
-    request::{Target, ToolRequest, tool_call},
+    permitted::permits,
+    request::{Permitted, Target, ToolRequest, tool_call},
+    tool::{actions_of, description},
+    words::Index,
 };
-use portolan_catalog::{Capability, Snapshot};
-use portolan_vocabulary::{AgentCaller, FINDER_TOOLS, Failure, Timestamp};
+use portolan_catalog::{Capability, CapabilityTool, Snapshot, intents};
+use portolan_vocabulary::{Access, AgentCaller, FINDER_TOOLS, Failure, Timestamp};
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
-use std::{cmp::Reverse, sync::Arc};
+use std::sync::Arc;
 
 const FIND: &str = FINDER_TOOLS[0];
 const DESCRIBE: &str = FINDER_TOOLS[1];
-const CALL: &str = FINDER_TOOLS[2];
-/// The maximum number of capabilities of one answer.
-const MAX_FOUND: usize = 20;
+const READ: &str = FINDER_TOOLS[2];
+const CALL: &str = FINDER_TOOLS[3];
+/// The maximum number of tools of one answer.
+const MAX_FOUND: usize = 8;
+/// The number of found tools that an answer describes with an example.
+const WITH_EXAMPLE: usize = 3;
 
-/// Returns the three tools.
-pub(super) fn tools() -> Vec<Tool> {
+/// How much a word weighs by where it occurs.
+const INTENT_WEIGHT: f64 = 3.0;
+const ACTION_WEIGHT: f64 = 3.0;
+const CAPABILITY_WEIGHT: f64 = 2.0;
+const TEXT_WEIGHT: f64 = 1.0;
+
+/// What can be found: each action with the words about it.
+#[derive(Debug)]
+pub(super) struct Finder {
+    index: Index,
+    /// The place of each action of the index: its capability, its tool and its name.
+    actions: Vec<(Arc<Capability>, usize, String)>,
+}
+
+/// Returns whether this is the name of one of the tools.
+pub(super) fn is_finder(name: &str) -> bool {
+    FINDER_TOOLS.contains(&name)
+}
+
+/// Returns the tools; without the one that can change something for clients that only read.
+pub(super) fn tools(read_only: bool) -> Vec<Tool> {
     let id = json!({ "type": "string", "description": "The capability's id, as find_capabilities returns it." });
-    let read_only = || ToolAnnotations::new().read_only(true).destructive(false).idempotent(true);
-    vec![
+    let input = json!({ "type": "object", "description": "The fields of the call, by the schema of describe_capability.", "additionalProperties": true });
+    let reads = || ToolAnnotations::new().read_only(true).destructive(false).idempotent(true);
+    let changes = || ToolAnnotations::new().read_only(false).destructive(true).idempotent(false);
+    let mut tools = vec![
         tool(
             FIND,
             "Find capabilities",
-            "Finds capabilities of this host by words. Call describe_capability before you call one.",
-            json!({ "query": { "type": "string", "maxLength": 200, "description": "Words for what you want to do. Without them, the answer lists the first capabilities." } }),
+            "Finds what this host can do, by plain words. Use it when no listed tool fits: this host can do more than it lists. Each found action names the call that runs it.",
+            json!({ "query": { "type": "string", "maxLength": 200, "description": "What you want to do, such as \"block somebody\". Without it, the answer lists the first capabilities." } }),
             &[],
         )
-        .with_annotations(read_only()),
+        .with_annotations(reads()),
         tool(
             DESCRIBE,
             "Describe a capability",
-            "Returns a capability's actions and the schema of its input.",
+            "Returns a capability's actions and the schema of its input. Use it before you call one that is not listed.",
             json!({ "capability": id }),
             &["capability"],
         )
-        .with_annotations(read_only()),
+        .with_annotations(reads()),
         tool(
-            CALL,
-            "Call a capability",
-            "Calls a capability and returns its answer. A failure has `error_code` and in `next` the step that helps.",
-            json!({
-                "capability": id,
-                "input": { "type": "object", "description": "`action` and its fields, by the schema of describe_capability.", "additionalProperties": true },
-            }),
+            READ,
+            "Read from a capability",
+            "Calls an action that changes nothing. Use it for reading actions that find_capabilities returns.",
+            json!({ "capability": id, "input": input }),
             &["capability", "input"],
         )
-        .with_annotations(ToolAnnotations::new().read_only(false).destructive(true).idempotent(false)),
-    ]
+        .with_annotations(reads()),
+    ];
+    if !read_only {
+        let call = tool(
+            CALL,
+            "Call a capability",
+            "Calls any action. Use it for the actions that find_capabilities returns and that change something. A failure has `error_code`, and in `next` the step that helps.",
+            json!({ "capability": id, "input": input }),
+            &["capability", "input"],
+        );
+        tools.push(call.with_annotations(changes()));
+    }
+    tools
 }
 
 fn tool(
@@ -66,30 +99,35 @@ fn tool(
     Tool::new(name, text, Arc::new(schema)).with_title(title)
 }
 
-/// Parses a call of one of the three tools; returns `None` for another tool.
+/// Parses a call of one of the tools; returns `None` for another tool.
 pub(super) fn request(tool: &str, mut arguments: Map<String, Value>) -> Option<ToolRequest> {
     let mut text = |name: &str| match arguments.shift_remove(name) {
         Some(Value::String(text)) => text,
         _ => String::new(),
     };
-    Some(match tool {
-        FIND => ToolRequest::Find { query: text("query") },
-        DESCRIBE => ToolRequest::Describe { capability: text("capability") },
-        CALL => {
-            let capability = Arc::from(text("capability"));
-            let body = match arguments.shift_remove("input") {
-                Some(Value::Object(body)) => body,
-                _ => Map::new(),
-            };
-            ToolRequest::Call(Target { capability, body })
-        }
+    let permitted = match tool {
+        FIND => return Some(ToolRequest::Find { query: text("query") }),
+        DESCRIBE => return Some(ToolRequest::Describe { capability: text("capability") }),
+        READ => Permitted::Reads,
+        CALL => Permitted::All,
         _ => return None,
-    })
+    };
+    let capability = Arc::from(text("capability"));
+    let body = match arguments.shift_remove("input") {
+        Some(Value::Object(body)) => body,
+        _ => Map::new(),
+    };
+    Some(ToolRequest::Call(Target { capability, body, permitted }))
 }
 
-/// Returns the step that calls a capability.
-pub(super) fn call(capability: &str, input: Map<String, Value>) -> Map<String, Value> {
-    tool_call(CALL, json!({ "capability": capability, "input": input }))
+/// Returns the step that calls a capability which is not listed.
+pub(super) fn call(
+    capability: &str,
+    only_reads: bool,
+    input: Map<String, Value>,
+) -> Map<String, Value> {
+    let tool = if only_reads { READ } else { CALL };
+    tool_call(tool, json!({ "capability": capability, "input": input }))
 }
 
 /// Returns the step that describes a capability.
@@ -102,60 +140,107 @@ pub(super) fn finding_call() -> Map<String, Value> {
     tool_call(FIND, json!({}))
 }
 
-/// Returns the capabilities that the caller may call and that contain words of the query, the best
-/// match first. A query without words matches all of them.
-pub(super) fn find(
-    snapshot: &Snapshot,
-    caller: &AgentCaller,
-    query: &str,
-    now: Timestamp,
-) -> Value {
-    let query = query.to_lowercase();
-    let words: Vec<&str> = query
-        .split(|letter: char| !letter.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .collect();
-    let callable = snapshot.capabilities.values().filter(|capability| {
-        !capability.is_sunset(now) && !permitted_actions(capability, caller).is_empty()
-    });
-    let mut found: Vec<(usize, &Arc<Capability>)> = callable
-        .map(|capability| (weight(capability, &words), capability))
-        .filter(|(weight, _)| words.is_empty() || *weight > 0)
-        .collect();
-    found.sort_by_key(|(weight, capability)| (Reverse(*weight), Arc::clone(&capability.id)));
-    let items = found.iter().take(MAX_FOUND).map(|(_, capability)| {
-        json!({
-            "capability": capability.id,
-            "title": capability.descriptor.title,
-            "summary": capability.descriptor.summary,
-            "actions": capability.callable().map(|action| &action.descriptor.name).collect::<Vec<_>>(),
-        })
-    });
-    json!({ "items": items.collect::<Vec<_>>(), "total": found.len() })
-}
+impl Finder {
+    pub(super) fn new(snapshot: &Snapshot) -> Self {
+        let (mut actions, mut documents) = (Vec::new(), Vec::new());
+        for capability in snapshot.capabilities.values() {
+            for (place, tool) in capability.tools.iter().enumerate() {
+                for action in actions_of(capability, tool) {
+                    documents.push(document(capability, tool, &action.descriptor.name));
+                    actions.push((Arc::clone(capability), place, action.descriptor.name.clone()));
+                }
+            }
+        }
+        Self { index: Index::new(&documents), actions }
+    }
 
-/// Returns how well a capability matches the words. A word in a name weighs more than one in a text.
-fn weight(capability: &Capability, words: &[&str]) -> usize {
-    let descriptor = &capability.descriptor;
-    let actions = || capability.callable().map(|action| &action.descriptor);
-    let names = format!("{} {} {}", descriptor.id, descriptor.title, descriptor.tags.join(" "));
-    let action_names: String =
-        actions().map(|action| format!("{} {} ", action.name, action.title)).collect();
-    let texts = format!("{} {}", descriptor.summary, descriptor.description);
-    let weighted_texts = [(names, 4), (action_names, 2), (texts, 1)]
-        .map(|(text, weight)| (text.to_lowercase(), weight));
-    let word_weight = |word: &&str| -> usize {
-        weighted_texts
+    /// Returns the tools whose actions fit the words of a query, the best first, as `{items, total}`. A query without
+    /// words finds the first capabilities.
+    pub(super) fn find(&self, query: &str, caller: &AgentCaller, now: Timestamp) -> Value {
+        let ranked = self.ranked(query, now);
+        let items = ranked
             .iter()
-            .filter(|(text, _)| text.contains(*word))
-            .map(|(_, weight)| weight)
-            .sum()
-    };
-    words.iter().map(word_weight).sum()
+            .take(MAX_FOUND)
+            .enumerate()
+            .filter_map(|(place, found)| self.item(found, caller, place < WITH_EXAMPLE));
+        json!({ "items": items.collect::<Vec<_>>(), "total": ranked.len() })
+    }
+
+    /// Returns the found actions of each tool, the best tool and the best action first.
+    fn ranked(&self, query: &str, now: Timestamp) -> Vec<Vec<usize>> {
+        let mut tools: Vec<Vec<usize>> = Vec::new();
+        for found in self.index.search(query) {
+            let Some((capability, place, _)) = self.actions.get(found) else { continue };
+            if capability.is_sunset(now) {
+                continue;
+            }
+            let is_same = |other: &&mut Vec<usize>| {
+                let first = other.first().and_then(|first| self.actions.get(*first));
+                first.is_some_and(|(other, at, _)| other.id == capability.id && at == place)
+            };
+            match tools.iter_mut().find(is_same) {
+                Some(actions) => actions.push(found),
+                None => tools.push(vec![found]),
+            }
+        }
+        tools
+    }
+
+    fn item(&self, found: &[usize], caller: &AgentCaller, has_example: bool) -> Option<Value> {
+        let (capability, place, best) = self.actions.get(*found.first()?)?;
+        let tool = capability.tools.get(*place)?;
+        let actions = found.iter().filter_map(|found| {
+            let action = &capability.action(&self.actions.get(*found)?.2)?.descriptor;
+            let mut shown = json!({ "action": action.name, "title": action.title });
+            if let (Some(scope), false) = (action.access.scope(), permits(caller, action)) {
+                shown["needs_scope"] = json!(scope);
+            }
+            if action.access == Access::Write && caller.owner_id.is_none() {
+                shown["needs_claim"] = json!(true);
+            }
+            Some(shown)
+        });
+        let mut item = json!({
+            "capability": capability.id,
+            "tool": tool.name,
+            "title": tool.title,
+            "summary": capability.descriptor.summary,
+            "only_reads": tool.read_only,
+            "actions": actions.collect::<Vec<_>>(),
+        });
+        let example = capability
+            .action(best)?
+            .descriptor
+            .examples
+            .first()
+            .and_then(|example| example.as_ref().ok()?.as_object().cloned());
+        if let Some(example) = example.filter(|_| has_example) {
+            item["example"] = Value::Object(call(&capability.id, tool.read_only, example));
+        }
+        Some(item)
+    }
 }
 
-/// Returns what a caller must know before a call: the description and the input schema, with the actions that
-/// the caller's scopes permit; with all of them if they permit none.
+/// Returns the texts about an action, each with its weight.
+fn document(capability: &Capability, tool: &CapabilityTool, name: &str) -> Vec<(f64, String)> {
+    let descriptor = &capability.descriptor;
+    let action = capability.action(name).map(|action| &action.descriptor);
+    let title = action.map(|action| action.title.as_str()).unwrap_or_default();
+    let text = action.map(|action| action.description.as_str()).unwrap_or_default();
+    let wanted = intents(descriptor, name).map(|intent| (INTENT_WEIGHT, intent.to_owned()));
+    let id = descriptor.id.replace(['.', '_', '-'], " ");
+    wanted
+        .chain([
+            (ACTION_WEIGHT, format!("{} {title}", name.replace('_', " "))),
+            (CAPABILITY_WEIGHT, format!("{id} {} {}", descriptor.title, descriptor.tags.join(" "))),
+            (TEXT_WEIGHT, text.to_owned()),
+            (TEXT_WEIGHT, format!("{} {}", tool.title, descriptor.summary)),
+        ])
+        .collect()
+}
+
+/// Returns what a caller must know before a call: the description of each tool of a capability and the input schema,
+/// with the actions that the caller's scopes permit; with all of them if they permit none.
 pub(super) fn describe(
     snapshot: &Snapshot,
     caller: &AgentCaller,
@@ -164,15 +249,24 @@ pub(super) fn describe(
 ) -> Result<Value, Failure> {
     let capability = snapshot.find(id, now)?;
     let descriptor = &capability.descriptor;
-    let mut actions = permitted_actions(capability, caller);
-    if actions.is_empty() {
-        actions = capability.callable().collect();
-    }
+    let all: Vec<_> = capability.callable().collect();
+    let permitted: Vec<_> =
+        all.iter().copied().filter(|action| permits(caller, &action.descriptor)).collect();
+    let actions = if permitted.is_empty() { all } else { permitted };
+    let tools = capability.tools.iter().map(|tool| {
+        json!({
+            "tool": tool.name,
+            "description": description(capability, tool),
+            "only_reads": tool.read_only,
+            "actions": tool.actions,
+        })
+    });
     Ok(json!({
         "capability": capability.id,
         "version": descriptor.version,
         "title": descriptor.title,
-        "description": description(capability, &actions),
+        "description": descriptor.description,
+        "tools": tools.collect::<Vec<_>>(),
         "input_schema": *capability.tool_of(&actions).input,
     }))
 }

@@ -6,11 +6,11 @@
 //!   the sender of a message; `settings` is what an operator can set.
 //! - `endpoint` is the state that all clients share; `server` answers the messages of one client and
 //!   passes each method to its module.
-//! - `tools` are the tools of a catalog snapshot, `permitted` the actions that each has for a caller,
-//!   `description` their texts, `finder` the three tools
-//!   for a large catalog, `request` a parsed tool call.
-//! - `call` is `tools/call`, `next` the step that an answer names, and `claim` the questions with which a person
-//!   claims the agent during a call; `direct` answers calls without the transport.
+//! - `view` is which tools a client sees, by the path of its endpoint; `tools` are those of a catalog snapshot, `tool`
+//!   one of them, `permitted` what a caller's scopes permit, `request` a parsed tool call.
+//! - `finder` are the tools that find and call the others, `words` their index.
+//! - `call` is `tools/call`, `next` the step that an answer names and `door` the steps that a client can take, `claim`
+//!   the questions with which a person claims the agent during a call; `direct` answers calls without the transport.
 //! - `resources` and `page` are documents, `prompts` texts that a person can start with, `changes` the
 //!   notifications about a new catalog version.
 //!
@@ -21,8 +21,8 @@
 mod call;
 mod changes;
 mod claim;
-mod description;
 mod direct;
+mod door;
 mod endpoint;
 mod finder;
 mod next;
@@ -35,8 +35,11 @@ mod sender;
 mod server;
 mod sessions;
 mod settings;
+mod tool;
 mod tools;
 mod transport;
+mod view;
+mod words;
 
 pub use direct::DirectCall;
 pub use endpoint::{Mcp, parse_error_response};
@@ -46,3 +49,4 @@ pub use sender::Sender;
 pub use server::Server;
 pub use settings::McpSettings;
 pub use transport::{SESSION_HEADER, SESSION_IDLE, Service};
+pub use view::View;

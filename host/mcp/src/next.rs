@@ -3,7 +3,7 @@
 //! The pipeline names a call by the capability's id, and everything else as a request of the REST API. Here
 //! both become calls of tools or requests of this protocol; a step that no client can take is left out.
 
-use crate::{request::Target, tools::Tools};
+use crate::request::Target;
 use serde_json::{Map, Value, json};
 
 /// The path of the catalog in the REST API.
@@ -13,19 +13,29 @@ const UNKNOWN_FIELD: [&str; 2] = ["additionalProperties", "unevaluatedProperties
 /// The maximum number of bytes of a value that a corrected call repeats.
 const REPEATED_BYTES: usize = 256;
 
+/// The steps that a client can take.
+pub(super) trait Steps {
+    /// Returns the step that calls a capability; `None` if it is not loaded, or if this client may not call it.
+    fn call(&self, capability: &str, input: Map<String, Value>) -> Option<Map<String, Value>>;
+    /// Returns the step after which the client knows the input of a capability.
+    fn describe(&self, capability: &str) -> Map<String, Value>;
+    /// Returns the step after which the client knows the capabilities.
+    fn find(&self) -> Map<String, Value>;
+}
+
 /// Replaces the next step in the body of an answer or a refusal. `call` is the call that it answers; `None` for
 /// a tool that calls no capability.
-pub(super) fn translate_next(body: &mut Value, tools: &Tools, call: Option<&Target>) {
+pub(super) fn translate_next(body: &mut Value, steps: &dyn Steps, call: Option<&Target>) {
     let Some(members) = body.as_object_mut() else { return };
     let Some(next) = members.shift_remove("next") else { return };
     let step = match requested_path(&next) {
         Some(path) => {
             let correction = call.filter(|call| schema_of(path) == Some(&*call.capability));
             let correction =
-                correction.and_then(|call| corrected_call(members.get("conflict")?, tools, call));
-            correction.or_else(|| step_of_path(path, tools))
+                correction.and_then(|call| corrected_call(members.get("conflict")?, steps, call));
+            correction.or_else(|| step_of_path(path, steps))
         }
-        None => step_of_call(next, tools),
+        None => step_of_call(next, steps),
     };
     members.extend(step.map(|step| ("next".to_owned(), step)));
 }
@@ -42,20 +52,18 @@ fn schema_of(path: &str) -> Option<&str> {
 
 /// Returns the step for a request of the REST API; `None` if there is none, as for a token, which this client
 /// already has.
-fn step_of_path(path: &str, tools: &Tools) -> Option<Value> {
-    if path != CATALOG && schema_of(path).is_none() {
-        return None;
-    }
-    let found = match schema_of(path) {
-        Some(id) => tools.describing_call(id),
-        None => tools.finding_call(),
+fn step_of_path(path: &str, steps: &dyn Steps) -> Option<Value> {
+    let step = match schema_of(path) {
+        Some(id) => steps.describe(id),
+        None if path == CATALOG => steps.find(),
+        None => return None,
     };
-    Some(found.map_or_else(|| json!({ "method": "tools/list" }), Value::Object))
+    Some(Value::Object(step))
 }
 
 /// Returns the step that calls the tool of a capability; `None` if the capability is not loaded. A step that
 /// calls nothing, such as a wait, stays as it is.
-fn step_of_call(next: Value, tools: &Tools) -> Option<Value> {
+fn step_of_call(next: Value, steps: &dyn Steps) -> Option<Value> {
     let Value::Object(mut members) = next else { return None };
     let Some(capability) = members.shift_remove("capability") else {
         return Some(Value::Object(members));
@@ -64,14 +72,14 @@ fn step_of_call(next: Value, tools: &Tools) -> Option<Value> {
         Some(Value::Object(input)) => input,
         _ => Map::new(),
     };
-    let mut step = tools.call_of(capability.as_str()?, input)?;
+    let mut step = steps.call(capability.as_str()?, input)?;
     step.extend(members);
     Some(Value::Object(step))
 }
 
 /// Returns the refused call without the fields at fault, which become the missing ones. A long value is not
 /// repeated, so that its field is a missing one too. Returns `None` if that would be the same call again.
-fn corrected_call(conflict: &Value, tools: &Tools, call: &Target) -> Option<Value> {
+fn corrected_call(conflict: &Value, steps: &dyn Steps, call: &Target) -> Option<Value> {
     if conflict.get("kind")? != "validation" {
         return None;
     }
@@ -100,7 +108,7 @@ fn corrected_call(conflict: &Value, tools: &Tools, call: &Target) -> Option<Valu
     if missing.is_empty() && input.len() == call.body.len() {
         return None;
     }
-    let mut step = tools.call_of(&call.capability, input)?;
+    let mut step = steps.call(&call.capability, input)?;
     if !missing.is_empty() {
         step.insert("missing".to_owned(), json!(missing));
     }
@@ -116,15 +124,48 @@ fn field_of(pointer: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        finder,
+        request::{Permitted, tool_call},
+    };
     use std::sync::Arc;
 
+    /// The steps of a client that sees every tool, or only those that find others.
+    struct Client {
+        has_finder: bool,
+    }
+
+    impl Steps for Client {
+        fn call(&self, capability: &str, input: Map<String, Value>) -> Option<Map<String, Value>> {
+            let is_loaded = ["faq_get", "notes.book"].contains(&capability);
+            is_loaded.then(|| match self.has_finder {
+                true => finder::call(capability, false, input),
+                false => tool_call(&capability.replace('.', "_"), Value::Object(input)),
+            })
+        }
+
+        fn describe(&self, capability: &str) -> Map<String, Value> {
+            match self.has_finder {
+                true => finder::describing_call(capability),
+                false => Map::from_iter([("method".to_owned(), json!("tools/list"))]),
+            }
+        }
+
+        fn find(&self) -> Map<String, Value> {
+            match self.has_finder {
+                true => finder::finding_call(),
+                false => Map::from_iter([("method".to_owned(), json!("tools/list"))]),
+            }
+        }
+    }
+
     /// Returns the step that the client gets for the refusal of a call of `notes.book`.
-    fn step(is_large: bool, body: Value, refusal: Value) -> Option<Value> {
-        let tools = Tools::named(&["faq_get", "notes.book"], is_large);
+    fn step(has_finder: bool, body: Value, refusal: Value) -> Option<Value> {
         let body = body.as_object().unwrap().clone();
-        let target = Target { capability: Arc::from("notes.book"), body };
+        let target =
+            Target { capability: Arc::from("notes.book"), body, permitted: Permitted::All };
         let mut refusal = refusal;
-        translate_next(&mut refusal, &tools, Some(&target));
+        translate_next(&mut refusal, &Client { has_finder }, Some(&target));
         refusal.get("next").cloned()
     }
 

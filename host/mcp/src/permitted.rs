@@ -1,16 +1,8 @@
-//! The actions of a capability that a caller's scopes permit.
+//! The actions that a caller's scopes permit.
 
-use portolan_catalog::{Action, Capability};
-use portolan_vocabulary::AgentCaller;
+use portolan_vocabulary::{ActionDescriptor, AgentCaller};
 
-/// Returns the actions of a capability that the caller's scopes permit.
-pub(super) fn permitted_actions<'a>(
-    capability: &'a Capability,
-    caller: &AgentCaller,
-) -> Vec<&'a Action> {
-    let permits = |action: &&Action| {
-        let scope = action.descriptor.access.scope();
-        scope.is_none_or(|scope| caller.has_scope(scope))
-    };
-    capability.callable().filter(permits).collect()
+/// Returns whether the caller's scopes permit an action.
+pub(super) fn permits(caller: &AgentCaller, action: &ActionDescriptor) -> bool {
+    action.access.scope().is_none_or(|scope| caller.has_scope(scope))
 }

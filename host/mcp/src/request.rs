@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// A parsed tool call. `Find` and `Describe` come from the tools for a large catalog.
+/// A parsed tool call. `Find` and `Describe` come from the tools that find others.
 #[derive(Debug)]
 pub(super) enum ToolRequest {
     Find { query: String },
@@ -16,6 +16,17 @@ pub(super) enum ToolRequest {
 pub(super) struct Target {
     pub(super) capability: Arc<str>,
     pub(super) body: Map<String, Value>,
+    pub(super) permitted: Permitted,
+}
+
+/// The actions that a tool may call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Permitted {
+    All,
+    /// Those that change nothing.
+    Reads,
+    /// Those of the capability's tool with this number.
+    Tool(usize),
 }
 
 /// Returns a next step that calls a tool.

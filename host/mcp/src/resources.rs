@@ -17,6 +17,8 @@ const SCHEMA: &str = "application/schema+json";
 const MARKDOWN: &str = "text/markdown";
 /// The prefix of the URIs of capabilities' pages.
 const PAGES: &str = "portolan://pages/";
+/// The maximum number of capabilities whose schemas are listed as resources.
+const LISTED_SCHEMAS: usize = 100;
 
 impl Server {
     pub(super) async fn resources(&self, sender: &Sender) -> Vec<Resource> {
@@ -32,7 +34,7 @@ impl Server {
         resources.extend(self.feeds());
         resources.extend(self.pages(sender).await);
         let snapshot = self.mcp.host.catalog.snapshot();
-        if snapshot.capabilities.len() <= self.mcp.settings.listed_tools {
+        if snapshot.capabilities.len() <= LISTED_SCHEMAS {
             resources.extend(snapshot.capabilities.values().map(|capability| {
                 Resource::new(self.schema_address(&capability.id), &*capability.id)
                     .with_title(format!("{}: schema", capability.descriptor.title))

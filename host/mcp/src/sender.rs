@@ -1,5 +1,6 @@
 //! The authenticated sender of a message.
 
+use crate::View;
 use portolan_vocabulary::AgentCaller;
 use rmcp::{ErrorData, model::Extensions};
 use std::{fmt, sync::Arc};
@@ -11,6 +12,8 @@ pub struct Sender {
     /// The token, which a stream checks again because it lasts longer than its request.
     pub token: Arc<str>,
     pub request_id: Arc<str>,
+    /// The tools that the message's endpoint lists.
+    pub view: View,
 }
 
 impl fmt::Debug for Sender {

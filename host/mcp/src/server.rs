@@ -27,8 +27,9 @@ const CLIENT_CREDENTIALS: &str = "io.modelcontextprotocol/oauth-client-credentia
 /// How long clients may cache what changes only with the catalog. They are notified of changes.
 pub(super) const CACHE_MS: u64 = 60_000;
 /// The instructions that every client gets.
-const INSTRUCTIONS: &str = "Each tool is one capability of this host; `action` selects what it does, \
-    and each field says which actions take it. A success has `result`, and in `next` the step that \
+const INSTRUCTIONS: &str = "Each tool has some actions of one capability of this host; `action` selects \
+    one, and each field says which actions take it. The listed tools are a part of what this host can do: \
+    `find_capabilities` finds the rest. A success has `result`, and in `next` the step that \
     makes sense now. A failure has `error_code`, `message`, `retryable`, and in `next` the step that \
     helps: take it rather than guess. A step names a `tool` and its `arguments`; fill in the fields in \
     `missing` first, from `conflict` or by asking your person the question in `ask_user`; wait \
@@ -80,11 +81,16 @@ impl ServerHandler for Server {
 
     async fn list_tools(
         &self,
-        _: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let sender = sender(&context.extensions)?;
-        let tools = ListToolsResult::with_all_items(self.mcp.listed_tools(&sender.caller));
+        let cursor = request.and_then(|request| request.cursor);
+        let now = self.mcp.host.clock.now();
+        let tools = self.mcp.current_tools();
+        let (listed, next) = tools.list(&sender.view, &sender.caller, cursor, now);
+        let mut tools = ListToolsResult::with_all_items(listed);
+        tools.next_cursor = next;
         // The list is private, because it depends on the token's scopes.
         Ok(tools.with_ttl_ms(CACHE_MS).with_cache_scope(CacheScope::Private))
     }

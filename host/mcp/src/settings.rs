@@ -14,8 +14,9 @@ pub struct McpSettings {
     pub hosts: Vec<String>,
     /// Allowed origins of pages, in addition to the public address.
     pub origins: Vec<String>,
-    /// The maximum number of capabilities that are listed as tools. A larger catalog has three tools that
-    /// find, describe and call.
+    /// The names of the tools that are listed by default before all others.
+    pub tools: Vec<String>,
+    /// The maximum number of tools that are listed by default, besides those that find the others.
     pub listed_tools: usize,
     /// The maximum number of concurrent sessions, for clients that use MCP before 2026-07-28.
     pub sessions: u64,
@@ -23,7 +24,13 @@ pub struct McpSettings {
 
 impl Default for McpSettings {
     fn default() -> Self {
-        Self { hosts: Vec::new(), origins: Vec::new(), listed_tools: 100, sessions: 1_000 }
+        Self {
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            tools: Vec::new(),
+            listed_tools: 10,
+            sessions: 1_000,
+        }
     }
 }
 

@@ -48,8 +48,14 @@ pub const WHILE_SUSPENDED: &str = "portolan/while_suspended";
 /// The annotation of collections with copies of exports of people's data, which other exports leave out: `true`.
 pub const LEFT_OUT_OF_EXPORTS: &str = "portolan/left_out_of_exports";
 
+/// The annotation of the capability with its tools for MCP: a list of `{name, title, description, actions, default?}`.
+pub const TOOLS: &str = "portolan/tools";
+
+/// The annotation of actions with what people want when the action is right for them: a list of texts.
+pub const INTENTS: &str = "portolan/intents";
+
 /// The annotations that the host knows.
-pub const KNOWN_ANNOTATIONS: [&str; 2] = [WHILE_SUSPENDED, LEFT_OUT_OF_EXPORTS];
+pub const KNOWN_ANNOTATIONS: [&str; 4] = [WHILE_SUSPENDED, LEFT_OUT_OF_EXPORTS, TOOLS, INTENTS];
 
 impl Descriptor {
     /// Returns whether exports of people's data leave out a collection.

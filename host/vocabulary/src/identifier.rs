@@ -35,9 +35,10 @@ pub const WEBHOOK_CHALLENGE: &str = "webhook.challenge";
 pub const WEBHOOK_TEST: &str = "webhook.test";
 /// The event for a webhook that was disabled.
 pub const WEBHOOK_DISABLED: &str = "webhook.disabled";
-/// The names of the MCP tools with which agents find, describe and call capabilities of a large catalog. No
-/// capability has one as its id.
-pub const FINDER_TOOLS: [&str; 3] = ["find_capabilities", "describe_capability", "call_capability"];
+/// The names of the MCP tools with which agents find and describe capabilities, and call what is not listed: to read,
+/// and to do anything. No capability has a tool of such a name.
+pub const FINDER_TOOLS: [&str; 4] =
+    ["find_capabilities", "describe_capability", "read_capability", "call_capability"];
 
 /// The event types that only the host may publish.
 pub const HOST_EVENTS: [&str; 10] = [

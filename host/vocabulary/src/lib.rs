@@ -63,9 +63,9 @@ pub use delivery::{
     RulesChange, Timing, is_always_delivered, is_time_zone,
 };
 pub use descriptor::{
-    ActionDescriptor, Annotation, Collection, Descriptor, ErrorDeclaration, Geo, Index, Invocation,
-    KNOWN_ANNOTATIONS, LEFT_OUT_OF_EXPORTS, Prompt, PromptArgument, Publication, StateMachine,
-    Status, Subscription, Transition, WHILE_SUSPENDED,
+    ActionDescriptor, Annotation, Collection, Descriptor, ErrorDeclaration, Geo, INTENTS, Index,
+    Invocation, KNOWN_ANNOTATIONS, LEFT_OUT_OF_EXPORTS, Prompt, PromptArgument, Publication,
+    StateMachine, Status, Subscription, TOOLS, Transition, WHILE_SUSPENDED,
 };
 pub use digest::Digest;
 pub use failure::{Failure, RETRY_SOON_S};

@@ -33,6 +33,7 @@ use listing_search::{Card, CardsQuery, FoundCards, ensure_old_enough, is_too_you
 use people_kit::listings::{FittingPage, FittingQuery, Profiles, ProfilesQuery};
 use people_kit::{people, relations, taxonomy};
 use portolan_sdk::{
+    Tool,
     migration::{Migrated, Migration},
     prelude::*,
 };
@@ -67,7 +68,29 @@ struct AgentListings;
         taxonomy::CHECK, taxonomy::HIGHLIGHT, taxonomy::NARROW,
     ],
     collections = [LISTINGS, CARDS, OWNER_LISTINGS], state_machines = [LISTING],
-    prompts = [FIND_PEOPLE, PUBLISH_LISTING]
+    prompts = [FIND_PEOPLE, PUBLISH_LISTING],
+    tools = [
+        Tool {
+            name: "search",
+            title: "Find listings",
+            description: "Find flats, jobs, cofounders, dates, services and other offers or demands of people, and read them.\n\
+                Use it to look for what others offer or seek. For a known id use its action `get`; for \
+                start-ups, funds and roles on the map use `map_search` `search`; to be told of new \
+                listings use `saved_searches` `create`.",
+            actions: &["search", "get", "list_mine"],
+            default: true,
+        },
+        Tool {
+            name: "publish",
+            title: "Publish a listing",
+            description: "Write, publish, change, pause, renew or fill a listing of the person or their organisation.\n\
+                Use it when the person wants to offer or seek something in public. For the category and \
+                its fields use `listing_taxonomy` `suggest` and `fields` first; to contact the owner of \
+                another listing use `pairings` `propose`; to end a listing for good use `withdraw`.",
+            actions: &["create", "update", "publish", "pause", "resume", "renew", "mark_filled"],
+            default: true,
+        },
+    ]
 )]
 impl AgentListings {
     /// Give cards of an earlier version the fields of this one.
@@ -87,7 +110,20 @@ impl AgentListings {
         example = json!({ "category": "home.let" }),
         example = json!({
             "q": "quiet room", "near": { "lat": 37.77, "lng": -122.42, "radius_km": 25 },
-        })
+        }),
+        intents = [
+            "find an apartment to rent",
+            "look for a job near me",
+            "who is looking for a cofounder?",
+            "show rooms to let under 800",
+            "is anybody offering guitar lessons or a babysitter?",
+            "search the ads for freelancers and contractors",
+            "what offers are there for a parking space?",
+            "ich suche eine Wohnung in der Nähe",
+            "je cherche un appartement à louer",
+            "busco piso o habitación en alquiler",
+            "procuro um apartamento para alugar",
+        ]
     )]
     fn search(call: &Call, input: Search) -> Result<Found, ListingsError> {
         search::search(call, input)
@@ -97,7 +133,20 @@ impl AgentListings {
     ///
     /// Everybody who may change it gets the whole listing; others get its public part while it is
     /// active.
-    #[action(access = read, idempotent, example = json!({ "listing_id": LISTING_ID }))]
+    #[action(
+        access = read, idempotent, example = json!({ "listing_id": LISTING_ID }),
+        intents = [
+            "show me the details of this listing",
+            "open the ad with this id",
+            "what does this offer say exactly?",
+            "what is the rent and size of that flat?",
+            "read the whole job description of this posting",
+            "zeig mir diese Anzeige im Detail",
+            "montre-moi les détails de cette annonce",
+            "enséñame los detalles de este anuncio",
+            "mostra os detalhes deste anúncio",
+        ]
+    )]
     fn get(call: &Call, input: ListingId) -> Result<View, ListingsError> {
         get(call, &input.listing_id)
     }
@@ -106,7 +155,21 @@ impl AgentListings {
     ///
     /// With `as_org`, list those of an organisation in whose name the person acts, whoever wrote them.
     /// For an agent that nobody has claimed, the list is empty.
-    #[action(access = read, idempotent, example = Mine::default())]
+    #[action(
+        access = read, idempotent, example = Mine::default(),
+        intents = [
+            "show all my listings",
+            "which ads do I have online?",
+            "what have I posted so far?",
+            "is my offer still active?",
+            "status of my own adverts and drafts",
+            "list the jobs that our company has posted",
+            "welche Anzeigen habe ich gerade online?",
+            "mes annonces en cours",
+            "¿qué anuncios tengo publicados?",
+            "quais são os meus anúncios ativos?",
+        ]
+    )]
     fn list_mine(call: &Call, input: Mine) -> Result<Answer<Items<View>>, ListingsError> {
         list_mine(call, input)
     }
@@ -135,7 +198,20 @@ impl AgentListings {
             },
             "compensation": { "currency": "USD", "min": 1450, "max": 1450, "unit": "MONTH" },
             "publish": true,
-        })
+        }),
+        intents = [
+            "post an ad",
+            "I want to rent out my apartment",
+            "advertise a job, we are hiring a developer",
+            "write a profile for dating, I am looking for a partner",
+            "offer my services as a photographer",
+            "write a draft of an offer for my office space",
+            "list that I am looking for a cofounder",
+            "ich möchte meine Wohnung vermieten und inserieren",
+            "je veux publier une annonce pour louer mon studio",
+            "quiero poner un anuncio para alquilar mi piso",
+            "quero anunciar o meu quarto para arrendar",
+        ]
     )]
     fn create(call: &Call, input: Create) -> Result<View, ListingsError> {
         shown(call, &write::create(call, input)?)
@@ -145,7 +221,18 @@ impl AgentListings {
     ///
     /// The change is a JSON Merge Patch: `{"title": "…", "place": null}`. Category and side cannot
     /// be changed.
-    #[action(access = write, idempotent, emits = [UPDATED, IN_REVIEW], example = json!({
+    #[action(access = write, idempotent, emits = [UPDATED, IN_REVIEW], intents = [
+        "change the price of my listing",
+        "the rent is wrong, correct it",
+        "edit the description of my ad",
+        "add pets, a balcony or furniture to my offer",
+        "the flat is available a month later now",
+        "raise the salary in our job posting",
+        "den Preis in meiner Anzeige ändern",
+        "modifier le loyer de mon annonce",
+        "cambiar el precio de mi anuncio",
+        "alterar o texto do meu anúncio",
+    ], example = json!({
             "listing_id": LISTING_ID, "expected_version": 3,
             "patch": { "title": "Sunny room, from March", "attributes": { "pets": "allowed" } },
         }))]
@@ -154,7 +241,20 @@ impl AgentListings {
     }
 
     /// Publish a draft, or submit a rejected listing again.
-    #[action(access = write, emits = [PUBLISHED, IN_REVIEW], example = json!({ "listing_id": LISTING_ID }))]
+    #[action(
+        access = write, emits = [PUBLISHED, IN_REVIEW], example = json!({ "listing_id": LISTING_ID }),
+        intents = [
+            "put my draft online",
+            "make the ad live",
+            "the draft is fine, go ahead and publish",
+            "submit my rejected ad again after changing it",
+            "activate the listing I prepared",
+            "den Entwurf meiner Anzeige veröffentlichen",
+            "mettre mon brouillon d'annonce en ligne",
+            "publica el borrador de mi anuncio",
+            "publica o rascunho do meu anúncio",
+        ]
+    )]
     fn publish(call: &Call, input: Step) -> Result<View, ListingsError> {
         let mut listing = load_editable(call, &input.listing_id, input.expected_version)?;
         publish(call, &mut listing, "publish", (PUBLISHED, "The listing is published."))?;
@@ -167,14 +267,40 @@ impl AgentListings {
     /// without telling the other side that it was paused; `resume` does not bring them back. Connections go on.
     /// It still expires at its `valid_through`. To end it for good, use `withdraw` or
     /// `mark_filled`.
-    #[action(access = write, emits = [PAUSED], example = json!({ "listing_id": LISTING_ID }))]
+    #[action(
+        access = write, emits = [PAUSED], example = json!({ "listing_id": LISTING_ID }),
+        intents = [
+            "hide my ad for a while",
+            "take my listing offline for two weeks",
+            "stop showing my offer temporarily",
+            "too many requests, put the ad on hold",
+            "do not show our job opening until next month",
+            "meine Anzeige vorübergehend ausblenden",
+            "mettre mon annonce en pause",
+            "pausar mi anuncio unos días",
+            "suspender o meu anúncio por algum tempo",
+        ]
+    )]
     fn pause(call: &Call, input: Step) -> Result<View, ListingsError> {
         let listing = load_editable(call, &input.listing_id, input.expected_version)?;
         step(call, listing, "pause", (PAUSED, "The listing is not visible."))
     }
 
     /// Resume a paused listing.
-    #[action(access = write, emits = [RESUMED, IN_REVIEW], example = json!({ "listing_id": LISTING_ID }))]
+    #[action(
+        access = write, emits = [RESUMED, IN_REVIEW], example = json!({ "listing_id": LISTING_ID }),
+        intents = [
+            "show my paused ad again",
+            "put my listing back online",
+            "unpause the offer",
+            "I am back, reactivate my advert",
+            "make the hidden listing visible again",
+            "pausierte Anzeige wieder einschalten",
+            "réactiver mon annonce en pause",
+            "reactivar mi anuncio pausado",
+            "reativar o anúncio que pausei",
+        ]
+    )]
     fn resume(call: &Call, input: Step) -> Result<View, ListingsError> {
         let mut listing = load_editable(call, &input.listing_id, input.expected_version)?;
         publish(call, &mut listing, "resume", (RESUMED, "The listing is visible again."))?;
@@ -185,7 +311,20 @@ impl AgentListings {
     ///
     /// This is possible up to 90 days after it expired and up to 30 days after it was filled; it is
     /// then published again.
-    #[action(access = write, emits = [PUBLISHED, UPDATED, IN_REVIEW], example = json!({ "listing_id": LISTING_ID }))]
+    #[action(
+        access = write, emits = [PUBLISHED, UPDATED, IN_REVIEW], example = json!({ "listing_id": LISTING_ID }),
+        intents = [
+            "extend my ad",
+            "my listing has expired, bring it back",
+            "keep the offer online for another month",
+            "prolong the job posting before it runs out",
+            "repost last year's ad, the room is free again",
+            "Anzeige verlängern, sie ist abgelaufen",
+            "prolonger mon annonce expirée",
+            "renovar mi anuncio caducado",
+            "renovar o meu anúncio que expirou",
+        ]
+    )]
     fn renew(call: &Call, input: Step) -> Result<View, ListingsError> {
         let mut listing = load_editable(call, &input.listing_id, input.expected_version)?;
         renew(call, &mut listing)?;
@@ -193,14 +332,40 @@ impl AgentListings {
     }
 
     /// Withdraw a listing for good.
-    #[action(access = write, destructive, emits = [WITHDRAWN], example = json!({ "listing_id": LISTING_ID }))]
+    #[action(
+        access = write, destructive, emits = [WITHDRAWN], example = json!({ "listing_id": LISTING_ID }),
+        intents = [
+            "delete my ad for good",
+            "remove my listing, I changed my mind",
+            "take down the offer permanently",
+            "cancel the job posting, the position no longer exists",
+            "I do not want to sell or rent it out any more",
+            "meine Anzeige endgültig löschen",
+            "supprimer définitivement mon annonce",
+            "borrar mi anuncio para siempre",
+            "apagar o meu anúncio de vez",
+        ]
+    )]
     fn withdraw(call: &Call, input: Step) -> Result<View, ListingsError> {
         let listing = load_editable(call, &input.listing_id, input.expected_version)?;
         step(call, listing, "withdraw", (WITHDRAWN, "The listing is withdrawn."))
     }
 
     /// Mark a listing as filled, because what it offers or seeks was found.
-    #[action(access = write, emits = [FILLED], example = json!({ "listing_id": LISTING_ID, "outcome": "leased" }))]
+    #[action(
+        access = write, emits = [FILLED], example = json!({ "listing_id": LISTING_ID, "outcome": "leased" }),
+        intents = [
+            "we found a tenant",
+            "the position is filled, we hired somebody",
+            "the room is taken",
+            "I have found a cofounder, close my ad as successful",
+            "it is rented now, stop the requests",
+            "die Wohnung ist vermietet, Anzeige als erledigt markieren",
+            "le poste est pourvu, on a trouvé quelqu'un",
+            "ya hemos encontrado inquilino",
+            "a vaga já foi preenchida",
+        ]
+    )]
     fn mark_filled(call: &Call, input: MarkFilled) -> Result<View, ListingsError> {
         let mut listing = load_editable(call, &input.listing_id, input.expected_version)?;
         listing.value.pairing_id = input.pairing_id.map(Into::into);
@@ -212,7 +377,16 @@ impl AgentListings {
     ///
     /// They contain only what is measured: how often it was published and how long it was active.
     /// Reads are not recorded, so there are no impressions.
-    #[action(access = read, idempotent, example = json!({ "listing_id": LISTING_ID }))]
+    #[action(
+        access = read, idempotent, example = json!({ "listing_id": LISTING_ID }),
+        intents = [
+            "how is my ad doing?",
+            "statistics of my listing",
+            "how long has my offer been online?",
+            "how many people saw my ad?",
+            "how often was my posting published?",
+        ]
+    )]
     fn stats(call: &Call, input: ListingId) -> Result<Stats, ListingsError> {
         let listing = load_editable(call, &input.listing_id, None)?;
         let value = &listing.value;

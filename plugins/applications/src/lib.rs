@@ -92,7 +92,18 @@ impl Applications {
             "message": "I have built arms that sort laundry, and would like to build yours.",
             "answers": [{ "question_id": "q1", "answer": "From January." }],
         }),
-        example = json!({ "listing_id": LISTING_ID, "profile_listing_id": LISTING_ID })
+        example = json!({ "listing_id": LISTING_ID, "profile_listing_id": LISTING_ID }),
+        intents = [
+            "apply for this job",
+            "send my application to the company",
+            "I want to work there, submit my resume",
+            "apply to that open role on the map",
+            "put me forward for the vacancy",
+            "ich möchte mich auf diese Stelle bewerben",
+            "je veux postuler à cette offre d'emploi",
+            "quiero solicitar este puesto de trabajo",
+            "quero candidatar-me a esta vaga",
+        ]
     )]
     fn apply(call: &Call, input: Apply) -> Result<View, ApplicationError> {
         send::apply(call, input)
@@ -116,14 +127,34 @@ impl Applications {
         example = json!({
             "purpose": "pitch", "signal_id": "sig_01JZX8Q4M2N6P7R8S9T0V1W2X3",
             "message": "We raise a seed round of two million, half of it committed.",
-        })
+        }),
+        intents = [
+            "contact this company",
+            "write to an investor about my start-up",
+            "ask a founder for a chat, there is no job ad",
+            "send a message to this venture capital firm",
+            "get in touch with a start-up from the map",
+            "diesem Unternehmen eine Anfrage schicken",
+            "écrire à cette entreprise ou à un investisseur",
+            "escribir a una empresa o a un inversor",
+            "entrar em contacto com esta empresa ou investidor",
+        ]
     )]
     fn enquire(call: &Call, input: Enquire) -> Result<View, ApplicationError> {
         send::enquire(call, input)
     }
 
     /// Get an application, as sender or as recipient.
-    #[action(access = read, idempotent, example = json!({ "application_id": APPLICATION_ID }))]
+    #[action(
+        access = read, idempotent, example = json!({ "application_id": APPLICATION_ID }),
+        intents = [
+            "show me this application",
+            "what did the candidate write?",
+            "has the employer read my application yet?",
+            "what is the state of my application for that role?",
+            "open the applicant's answers and CV",
+        ]
+    )]
     fn get(call: &Call, input: ApplicationId) -> Result<Answer<View>, ApplicationError> {
         read::get(call, &input.application_id)
     }
@@ -134,7 +165,18 @@ impl Applications {
     /// that nobody has claimed, the list is empty.
     #[action(
         access = read, idempotent, example = List::default(),
-        example = json!({ "role": "received", "state": ["submitted", "shortlisted"] })
+        example = json!({ "role": "received", "state": ["submitted", "shortlisted"] }),
+        intents = [
+            "which jobs have I applied for?",
+            "show all candidates for our opening",
+            "list the applications I received",
+            "any news on my applications?",
+            "who wrote to our company?",
+            "wer hat sich bei uns beworben?",
+            "où en sont mes candidatures ?",
+            "¿a qué puestos me he presentado?",
+            "quem se candidatou à nossa vaga?",
+        ]
     )]
     fn list(call: &Call, input: List) -> Result<Answer<Items<View>>, ApplicationError> {
         read::list(call, input)
@@ -145,7 +187,18 @@ impl Applications {
     /// Its credits are refunded, and its conversation is closed.
     #[action(
         access = write, destructive, emits = [WITHDRAWN],
-        example = json!({ "application_id": APPLICATION_ID })
+        example = json!({ "application_id": APPLICATION_ID }),
+        intents = [
+            "pull back my job application",
+            "I no longer want that position",
+            "cancel the application I sent",
+            "take back my enquiry to the investor",
+            "I accepted another job, tell the employer",
+            "meine Bewerbung zurückziehen",
+            "retirer ma candidature",
+            "retirar mi candidatura",
+            "retirar a minha candidatura",
+        ]
     )]
     fn withdraw(call: &Call, input: Step) -> Result<View, ApplicationError> {
         decide::withdraw(call, &input)
@@ -164,7 +217,18 @@ impl Applications {
         }),
         example = json!({
             "application_id": APPLICATION_ID, "decision": "reject", "reason_code": "experience",
-        })
+        }),
+        intents = [
+            "reject this applicant",
+            "invite the candidate to an interview",
+            "put her on the shortlist",
+            "make the applicant a job offer",
+            "we like this candidate, take the next step",
+            "den Bewerber zum Gespräch einladen oder ablehnen",
+            "refuser ou inviter ce candidat",
+            "rechazar o invitar a este candidato",
+            "recusar ou convidar este candidato",
+        ]
     )]
     fn decide(call: &Call, input: Decide) -> Result<Answer<View>, ApplicationError> {
         decide::decide(call, input)
@@ -173,7 +237,18 @@ impl Applications {
     /// Accept or decline an offer.
     #[action(
         access = write, emits = [ANSWERED],
-        example = json!({ "application_id": APPLICATION_ID, "answer": "accept" })
+        example = json!({ "application_id": APPLICATION_ID, "answer": "accept" }),
+        intents = [
+            "accept the job offer",
+            "decline the position they offered me",
+            "I got an offer, say no thanks",
+            "yes, I want to start working there",
+            "reply to the employer's offer",
+            "das Jobangebot annehmen",
+            "accepter l'offre d'embauche",
+            "aceptar la oferta de trabajo que me hicieron",
+            "aceitar a proposta de emprego",
+        ]
     )]
     fn answer(call: &Call, input: AnswerOffer) -> Result<View, ApplicationError> {
         decide::answer(call, &input)
@@ -185,7 +260,14 @@ impl Applications {
     /// the person first.
     #[action(
         access = write, idempotent, emits = [CONTACT_EXCHANGED],
-        example = json!({ "application_id": APPLICATION_ID, "allow": true })
+        example = json!({ "application_id": APPLICATION_ID, "allow": true }),
+        intents = [
+            "share my email with the recruiter",
+            "let the applicant send me a phone number",
+            "allow contact details in the chat about the application",
+            "this employer may not have my contact data any more",
+            "the company wants my phone number, I agree",
+        ]
     )]
     fn exchange_contact(call: &Call, input: ExchangeContact) -> Result<View, ApplicationError> {
         decide::exchange_contact(call, &input)
@@ -198,14 +280,30 @@ impl Applications {
     /// longer acts for the recipient. Both sides allow contact data there anew.
     #[action(
         access = write, emits = [CONVERSATION_REOPENED],
-        example = json!({ "application_id": APPLICATION_ID })
+        example = json!({ "application_id": APPLICATION_ID }),
+        intents = [
+            "talk again with an applicant whose chat was closed",
+            "the chat with the candidate is gone, open a new one",
+            "resume contact with the person we invited",
+            "we need to write to the hired applicant again",
+            "start the interview conversation anew",
+        ]
     )]
     fn reopen_conversation(call: &Call, input: Step) -> Result<Answer<View>, ApplicationError> {
         checks::reopen(call, &input)
     }
 
     /// List the questions of a role that an application answers.
-    #[action(access = read, idempotent, example = json!({ "role_id": ROLE_ID }))]
+    #[action(
+        access = read, idempotent, example = json!({ "role_id": ROLE_ID }),
+        intents = [
+            "what does the employer ask applicants?",
+            "which questions come with this role?",
+            "do I need a cover letter for this vacancy?",
+            "show the application form",
+            "what must I answer before I can apply?",
+        ]
+    )]
     fn questions(call: &Call, input: RoleInput) -> Result<Answer<QuestionsView>, ApplicationError> {
         questions::get(call, &input)
     }
@@ -218,7 +316,14 @@ impl Applications {
         example = json!({
             "role_id": ROLE_ID,
             "questions": [{ "question": "From when can you work?", "required": true }],
-        })
+        }),
+        intents = [
+            "ask applicants about their salary expectations",
+            "add screening questions to our job",
+            "change the application form of our vacancy",
+            "I want every candidate to answer three questions",
+            "remove the questions from our opening",
+        ]
     )]
     fn set_questions(call: &Call, input: SetQuestions) -> Result<QuestionsView, ApplicationError> {
         questions::set(call, &input)

@@ -115,7 +115,15 @@ impl ContentGet {
         access = read,
         idempotent,
         example = json!({ "slug": "getting-started", "format": "markdown" }),
-        example = json!({ "slug": "privacy", "locale": "de", "format": "text", "if_version": 1 })
+        example = json!({ "slug": "privacy", "locale": "de", "format": "text", "if_version": 1 }),
+        intents = [
+            "read the guide for agents",
+            "explain how credits and requests work here",
+            "what does the privacy policy say?",
+            "how does this service work?",
+            "open the help page about safety",
+            "show the rules of this platform",
+        ]
     )]
     fn get(_call: &Call, input: Get) -> Result<GotPage, NoSuchPage> {
         read(input)
@@ -124,7 +132,16 @@ impl ContentGet {
     /// List the pages.
     ///
     /// Returns every page's slug, title and summary, in reading order.
-    #[action(access = read, idempotent, example = portolan_sdk::NoInput {})]
+    #[action(
+        access = read, idempotent, example = portolan_sdk::NoInput {},
+        intents = [
+            "which pages and guides are there?",
+            "list the documentation",
+            "where is the help section?",
+            "table of contents of the site",
+            "is there a manual or a handbook?",
+        ]
+    )]
     fn list(_call: &Call) -> Result<PageList, Infallible> {
         Ok(PageList { items: PAGES.iter().map(listed).collect(), locales: vec![LOCALE] })
     }

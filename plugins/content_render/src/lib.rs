@@ -71,7 +71,15 @@ impl ContentRender {
             "markdown": "## Sunny room\n\nQuiet street, **two stops** from downtown.",
             "format": "html", "profile": "listing",
         }),
-        example = json!({ "slug": "about", "format": "text", "profile": "page" })
+        example = json!({ "slug": "about", "format": "text", "profile": "page" }),
+        intents = [
+            "preview my text with markdown",
+            "show how the formatting looks",
+            "which links are removed from my description?",
+            "convert markdown to HTML",
+            "count the words of my text",
+            "is this formatting allowed in an ad?",
+        ]
     )]
     fn render(_call: &Call, input: Render) -> Result<Preview, NoSuchPage> {
         preview(input)

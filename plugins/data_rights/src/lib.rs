@@ -44,7 +44,20 @@ impl DataRights {
     /// It leaves out the audit log of calls, and what others keep about the person for themselves.
     /// The archive of an earlier export is removed. Another export can be started a day after
     /// the last one was ready.
-    #[action(access = write, annotations = [(WHILE_SUSPENDED, true)], example = json!({}))]
+    #[action(
+        access = write, annotations = [(WHILE_SUSPENDED, true)], example = json!({}),
+        intents = [
+            "download my data",
+            "GDPR access request",
+            "give me everything that is stored about me",
+            "make a backup of my account",
+            "data portability: take my data elsewhere",
+            "meine Daten herunterladen, DSGVO-Auskunft",
+            "télécharger toutes mes données personnelles, RGPD",
+            "descargar todos mis datos personales",
+            "descarregar todos os meus dados pessoais",
+        ]
+    )]
     fn export(call: &Call) -> Result<Answer<ExportView>, DataRightsError> {
         exporting::start(call)
     }
@@ -52,7 +65,16 @@ impl DataRights {
     /// Show the person's last export and erasure: their states, and when something happens next.
     ///
     /// For an agent that nobody has claimed, both are null, and `next` is the way to a claim.
-    #[action(access = read, idempotent)]
+    #[action(
+        access = read, idempotent,
+        intents = [
+            "is my data export ready?",
+            "when will my account be deleted?",
+            "did my deletion request go through?",
+            "how far is the export of my data?",
+            "is an erasure of my data pending?",
+        ]
+    )]
     fn status(call: &Call) -> Result<Answer<Status>, DataRightsError> {
         let Some(owner_id) = call.owner_id() else {
             return Ok(Answer::new(Status { export: None, erasure: None }).next(Next::claim()));
@@ -72,7 +94,14 @@ impl DataRights {
     #[action(
         access = read, idempotent,
         example = json!({ "export_id": EXPORT_ID }),
-        example = json!({ "export_id": EXPORT_ID, "part": 5, "limit": 4 })
+        example = json!({ "export_id": EXPORT_ID, "part": 5, "limit": 4 }),
+        intents = [
+            "save the finished data archive",
+            "get the files of my export",
+            "fetch the zip with my personal data",
+            "the export is ready, give me the parts",
+            "where can I get the archive of my data?",
+        ]
     )]
     fn download(call: &Call, input: Download) -> Result<Answer<Parts>, DataRightsError> {
         exporting::download(call, &input)
@@ -86,7 +115,19 @@ impl DataRights {
     #[action(
         access = write, idempotent, destructive, emits = [SCHEDULED],
         annotations = [(WHILE_SUSPENDED, true)],
-        example = json!({ "confirm": true })
+        example = json!({ "confirm": true }),
+        intents = [
+            "close my account for good",
+            "remove all my personal data",
+            "right to be forgotten",
+            "I want to leave this platform forever",
+            "GDPR deletion request",
+            "erase my profile and my history",
+            "mein Konto und alle Daten löschen",
+            "supprimer mon compte définitivement",
+            "eliminar mi cuenta y todos mis datos",
+            "apagar a minha conta e os meus dados",
+        ]
     )]
     fn erase(call: &Call, input: Erase) -> Result<Answer<ErasureView>, DataRightsError> {
         erasing::erase(call, &input)
@@ -95,7 +136,14 @@ impl DataRights {
     /// Cancel the scheduled erasure.
     #[action(
         access = write, emits = [CANCELLED], annotations = [(WHILE_SUSPENDED, true)],
-        example = json!({})
+        example = json!({}),
+        intents = [
+            "stop the deletion of my account",
+            "do not delete my data after all",
+            "I want to keep my account",
+            "undo the erasure request",
+            "the deletion was a mistake, revert it",
+        ]
     )]
     fn cancel(call: &Call) -> Result<ErasureView, DataRightsError> {
         erasing::cancel(call)

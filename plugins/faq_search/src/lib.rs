@@ -106,7 +106,19 @@ impl FaqSearch {
         example = json!({ "query": "why does my write answer phone_binding_required", "limit": 3 }),
         example = json!({
             "query": "who sees my number", "tags": ["privacy"], "limit": 5, "locale": "en",
-        })
+        }),
+        intents = [
+            "how do I verify my number?",
+            "I need help, something does not work",
+            "why was my request refused?",
+            "what happens to my data?",
+            "is this service free?",
+            "how do I report a scam or get support?",
+            "wie funktioniert das hier?",
+            "comment ça marche ?",
+            "¿cómo funciona esto?",
+            "como é que isto funciona?",
+        ]
     )]
     fn search(_call: &Call, input: Search) -> Result<Answer<Results>, SearchError> {
         let found = find(&input)?;

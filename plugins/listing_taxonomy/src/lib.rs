@@ -21,7 +21,7 @@ use messages::{
 use people_kit::taxonomy::{
     CheckInput, Checked, HighlightInput, Highlighted, NarrowInput, Narrowed, TaxonomyError,
 };
-use portolan_sdk::prelude::*;
+use portolan_sdk::{Tool, prelude::*};
 use search::{Hit, Scope};
 use taxonomy::{Node, Side};
 
@@ -81,7 +81,18 @@ pub struct ListingTaxonomy;
 #[capability(
     id = "listing_taxonomy",
     title = "Listing taxonomy",
-    tags = ["listings", "categories", "policy", "schema", "reference"]
+    tags = ["listings", "categories", "policy", "schema", "reference"],
+    tools = [
+        Tool {
+            name: "fields",
+            title: "Categories and fields of listings",
+            description: "Find the category that fits a text, and the fields, criteria and rules of its listings.\n\
+                Use it to prepare a listing or the filters of a search. For a known code use its action \
+                `get` or `fields`; to find listings themselves use `agent_listings` `search`.",
+            actions: &["suggest", "fields", "get", "tree", "search", "crosswalk"],
+            default: true,
+        },
+    ]
 )]
 impl ListingTaxonomy {
     /// List the categories.
@@ -91,7 +102,14 @@ impl ListingTaxonomy {
     #[action(
         access = read, idempotent,
         example = json!({ "depth": 2 }),
-        example = json!({ "root": "home", "depth": 1, "locale": "en" })
+        example = json!({ "root": "home", "depth": 1, "locale": "en" }),
+        intents = [
+            "show all categories",
+            "what kinds of ads are there?",
+            "list the sections for housing",
+            "which subcategories belong to jobs?",
+            "overview of everything one can post",
+        ]
     )]
     fn tree(_call: &Call, input: TreeInput) -> Result<Tree, TaxonomyError> {
         let root = input.root.as_deref();
@@ -106,7 +124,16 @@ impl ListingTaxonomy {
     ///
     /// Returns one category with the rules for its listings: minimum age, what neither criteria nor
     /// filters may use, what the text must disclose, lifetime, price of a proposal.
-    #[action(access = read, idempotent, example = json!({ "code": "home.let.apartment" }))]
+    #[action(
+        access = read, idempotent, example = json!({ "code": "home.let.apartment" }),
+        intents = [
+            "what are the rules of this category?",
+            "is there a minimum age for dating ads?",
+            "how long does an ad of this kind stay online?",
+            "what must the text of a rental ad disclose?",
+            "show the policy for job postings",
+        ]
+    )]
     fn get(_call: &Call, input: GetInput) -> Result<Answer<Category>, TaxonomyError> {
         let node = known(&input.code)?;
         let answer = Answer::new(Category { node, policy: &node.policy });
@@ -120,7 +147,16 @@ impl ListingTaxonomy {
     ///
     /// Searches the words of label, synonyms and description, in any inflection (`designers` finds
     /// design). For a person's own sentence, use `suggest`.
-    #[action(access = read, idempotent, example = json!({ "q": "nurse", "limit": 20 }))]
+    #[action(
+        access = read, idempotent, example = json!({ "q": "nurse", "limit": 20 }),
+        intents = [
+            "look up a category by a word",
+            "is there a category for nurses?",
+            "find the category code of parking",
+            "which categories contain the word garden?",
+            "find synonyms of a category name",
+        ]
+    )]
     fn search(_call: &Call, input: SearchInput) -> Result<FoundNodes, Infallible> {
         let hits = search::rank(&input.q, Scope::Every, input.limit.into()).into_iter();
         let items = hits.map(|hit| Found { node: hit.node, score: points(hit.score) });
@@ -136,7 +172,18 @@ impl ListingTaxonomy {
         access = read, idempotent,
         example = json!({
             "text": "two bedroom flat near the park, no pets", "side": "offer", "limit": 5,
-        })
+        }),
+        intents = [
+            "which category fits my text?",
+            "where should I post this?",
+            "pick the best category for my offer",
+            "I want to lend money, what kind of ad is that?",
+            "classify this description",
+            "in welche Kategorie gehört mein Angebot?",
+            "dans quelle catégorie publier mon annonce ?",
+            "¿en qué categoría pongo mi anuncio?",
+            "em que categoria devo publicar isto?",
+        ]
     )]
     fn suggest(_call: &Call, input: SuggestInput) -> Result<Answer<Suggestions>, Infallible> {
         let hits = search::rank(&input.text, Scope::Listable(input.side), input.limit.into());
@@ -157,7 +204,20 @@ impl ListingTaxonomy {
     /// Returns the JSON Schema for the `attributes` of a listing of this category and side, and the
     /// criteria that it can have for its counterparts. Call it before you create or search
     /// listings.
-    #[action(access = read, idempotent, example = json!({ "code": "work.job.software", "side": "offer" }))]
+    #[action(
+        access = read, idempotent, example = json!({ "code": "work.job.software", "side": "offer" }),
+        intents = [
+            "which fields does a job ad need?",
+            "what can I filter rentals by?",
+            "which attributes and criteria can a listing have?",
+            "schema of a flat offer before I create it",
+            "is there a field for pets or smoking?",
+            "welche Angaben braucht eine Wohnungsanzeige?",
+            "quels champs faut-il remplir pour une annonce ?",
+            "¿qué datos hay que rellenar en un anuncio?",
+            "que campos preciso de preencher no anúncio?",
+        ]
+    )]
     fn fields(_call: &Call, input: FieldsInput) -> Result<Fields, TaxonomyError> {
         let node = known(&input.code)?;
         listable(node, input.side, "/code")?;
@@ -171,7 +231,14 @@ impl ListingTaxonomy {
     #[action(
         access = read, idempotent,
         example = json!({ "scheme": "isco08", "code": "2512" }),
-        example = json!({ "code": "work.job.design" })
+        example = json!({ "code": "work.job.design" }),
+        intents = [
+            "map a category to ESCO or schema.org",
+            "which ISCO code is a software developer?",
+            "translate an occupation code to a category",
+            "equivalent of this category in another classification",
+            "convert a schema.org type to a category here",
+        ]
     )]
     fn crosswalk(_call: &Call, input: CrosswalkInput) -> Result<Mappings, TaxonomyError> {
         let code = input.code.as_deref();

@@ -16,7 +16,7 @@ mod tests;
 mod types;
 
 use inputs::*;
-use portolan_sdk::prelude::*;
+use portolan_sdk::{Tool, prelude::*};
 use record_search::{Filters, Kind};
 use types::*;
 
@@ -37,7 +37,19 @@ struct MapSearch;
     id = "map_search",
     title = "Map search",
     tags = ["map", "feeds", "startups", "search"],
-    default_action = "search"
+    default_action = "search",
+    tools = [
+        Tool {
+            name: "search",
+            title: "Search the start-up map",
+            description: "Find start-ups, funds, open roles, founders, funding news and events of the city, with their sources.\n\
+                Use it to research companies and who may be hiring. For a known id use its action `get`; \
+                for what people themselves offer or seek use `agent_listings` `search`; to be told of \
+                changes use `saved_searches` `create`.",
+            actions: &["search", "get", "facets", "nearby", "ask", "questions"],
+            default: true,
+        },
+    ]
 )]
 impl MapSearch {
     /// Search organisations, open roles, people, signals and events on the map.
@@ -64,32 +76,89 @@ impl MapSearch {
         example = json!({
             "event": { "type": "meetup" }, "date": { "from": "2026-03-01", "to": "2026-03-31" },
             "sort": "event_date", "facets": false, "limit": 20,
-        })
+        }),
+        intents = [
+            "find start-ups in fintech",
+            "which companies are hiring engineers right now?",
+            "who founded this company?",
+            "recent funding rounds in the city",
+            "meetups and hackathons this week",
+            "find venture capital funds and accelerators",
+            "remote roles at early-stage companies",
+            "welche Start-ups gibt es in der Stadt?",
+            "quelles start-ups recrutent ici ?",
+            "qué empresas emergentes están contratando",
+            "que start-ups há na cidade?",
+        ]
     )]
     fn search(_call: &Call, input: Search) -> Result<Found, MapError> {
         search::search(&input)
     }
 
     /// Count the matches of a search by type, and by the values of each filter.
-    #[action(access = read, idempotent, example = json!({ "kind": "startup" }))]
+    #[action(
+        access = read, idempotent, example = json!({ "kind": "startup" }),
+        intents = [
+            "how many companies work on climate?",
+            "count roles by seniority",
+            "statistics of the map by industry",
+            "break down investors by stage",
+            "which neighbourhood has the most start-ups?",
+        ]
+    )]
     fn facets(_call: &Call, input: Filters) -> Result<Facets, MapError> {
         search::facets(&input)
     }
 
     /// Get one organisation with its roles, signals, people and mentions.
-    #[action(access = read, idempotent, example = TargetId { target_id: TARGET_ID.into() })]
+    #[action(
+        access = read, idempotent, example = TargetId { target_id: TARGET_ID.into() },
+        intents = [
+            "tell me about this company",
+            "who works there and what jobs do they have?",
+            "show the profile of this start-up",
+            "background on an employer before my interview",
+            "has this firm raised money lately?",
+            "erzähl mir alles über dieses Unternehmen",
+            "présente-moi cette entreprise",
+            "háblame de esta empresa",
+            "fala-me desta empresa",
+        ]
+    )]
     fn get(_call: &Call, input: TargetId) -> Result<TargetView, MapError> {
         target::get(&input.target_id)
     }
 
     /// List the organisations around another one, the nearest first.
-    #[action(access = read, idempotent, example = Nearby { target_id: TARGET_ID.into(), radius_km: 1.0, kind: Some(Kind::Coworking), page: Default::default() })]
+    #[action(
+        access = read, idempotent, example = Nearby { target_id: TARGET_ID.into(), radius_km: 1.0, kind: Some(Kind::Coworking), page: Default::default() },
+        intents = [
+            "which companies are close to this office?",
+            "neighbours of that start-up",
+            "what is around this accelerator?",
+            "cafés or coworking near the company",
+            "investors within a kilometre of this firm",
+            "welche Firmen sind in der Nähe von diesem Büro?",
+            "quelles entreprises y a-t-il près de ce bureau ?",
+            "¿qué empresas hay cerca de esta oficina?",
+            "que empresas ficam perto deste escritório?",
+        ]
+    )]
     fn nearby(_call: &Call, input: Nearby) -> Result<Found, MapError> {
         search::nearby(input)
     }
 
     /// List the questions that the map can answer, by the role of the person who asks.
-    #[action(access = read, idempotent, example = Questions { role: Some("investor".into()) })]
+    #[action(
+        access = read, idempotent, example = Questions { role: Some("investor".into()) },
+        intents = [
+            "what can I ask about the start-up scene?",
+            "give me example questions for a job seeker",
+            "which questions can you answer for investors?",
+            "ideas for what to look up on the map",
+            "suggest questions for a founder",
+        ]
+    )]
     fn questions(_call: &Call, input: Questions) -> Result<QuestionList, MapError> {
         ask::questions(input)
     }
@@ -97,7 +166,16 @@ impl MapSearch {
     /// Gather the records that answer a question, with the rules for the answer.
     ///
     /// The agent writes the answer: it cites records and their sources, and calls a lead a lead.
-    #[action(access = read, idempotent, example = AskQuestion { question_id: QUESTION_ID.into(), target_id: None, limit: 5 })]
+    #[action(
+        access = read, idempotent, example = AskQuestion { question_id: QUESTION_ID.into(), target_id: None, limit: 5 },
+        intents = [
+            "answer this question from the map with sources",
+            "I want a researched answer about the local scene",
+            "who is likely to hire soon, with evidence?",
+            "give me sources for that claim about a company",
+            "collect the facts for the question I picked",
+        ]
+    )]
     fn ask(call: &Call, input: AskQuestion) -> Result<Material, MapError> {
         ask::ask(call, &input)
     }

@@ -31,6 +31,7 @@ use arrivals::{Arrival, ListingChange, News};
 use departures::{Blocked, ListingId};
 use documents::{BOOKS, CANDIDATES, OPINIONS, QUEUES, ROUNDS, SESSIONS, Session};
 use portolan_sdk::{
+    Tool,
     migration::{Migrated, Migration},
     prelude::*,
 };
@@ -70,7 +71,29 @@ struct MatchingSessions;
         people_kit::taxonomy::NARROW,
     ],
     collections = [SESSIONS, CANDIDATES, QUEUES, OPINIONS, BOOKS, ROUNDS],
-    state_machines = [SESSION, CANDIDATE, ROUND]
+    state_machines = [SESSION, CANDIDATE, ROUND],
+    tools = [
+        Tool {
+            name: "review",
+            title: "See who fits",
+            description: "Show who would fit a listing or a draft, the suggestions so far, and the results of rounds.\n\
+                Use it to read suggestions before the person decides. To start a search or to decide use \
+                `create` and `decide`; to browse all listings with own filters use `agent_listings` \
+                `search`.",
+            actions: &["preview", "candidates", "get", "list", "rounds", "result"],
+            default: true,
+        },
+        Tool {
+            name: "match",
+            title: "Match a listing",
+            description: "Search for counterparts that fit on both sides, decide on each, and take part in rounds.\n\
+                Use it when the person wants suggestions instead of browsing, and for a yes or no to each. \
+                To only look use `preview` and `candidates`; to contact the owner of one known listing use \
+                `pairings` `propose`.",
+            actions: &["create", "decide", "refine", "rank", "confirm", "pause", "resume"],
+            default: true,
+        },
+    ]
 )]
 impl MatchingSessions {
     /// Give documents of an earlier version the owners of the listings that they name.
@@ -82,7 +105,17 @@ impl MatchingSessions {
     /// Preview the listings that would fit, without their owners.
     ///
     /// It takes an existing listing, or a draft of one. Nothing is stored, and nobody is notified.
-    #[action(access = read, idempotent, example = json!({
+    #[action(access = read, idempotent, intents = [
+        "how many people would suit me?",
+        "who might match before I publish?",
+        "try out my criteria without saving",
+        "would any tenant fit my flat?",
+        "are there matches for a draft?",
+        "gibt es überhaupt jemanden, der passt?",
+        "y a-t-il quelqu'un qui me correspondrait ?",
+        "¿hay alguien que encaje conmigo?",
+        "há alguém que combine comigo?",
+    ], example = json!({
             "listing_draft": {
                 "category": "work.candidate.software", "side": "demand",
                 "title": "Backend engineer",
@@ -106,13 +139,36 @@ impl MatchingSessions {
     /// Create a session for a listing.
     ///
     /// It has its first candidates at once, unless it is part of a round.
-    #[action(access = write, example = json!({ "listing_id": LISTING_ID }))]
+    #[action(
+        access = write, example = json!({ "listing_id": LISTING_ID }),
+        intents = [
+            "find me a match",
+            "look for suitable flatmates for my listing",
+            "start matching me with dates",
+            "find candidates who fit our job on both sides",
+            "join the next matching round",
+            "suggest people who want what I offer",
+            "such mir passende Mitbewohner",
+            "trouve-moi des partenaires compatibles",
+            "búscame a alguien compatible",
+            "encontra pessoas compatíveis comigo",
+        ]
+    )]
     fn create(call: &Call, input: Create) -> Result<Answer<SessionView>, MatchingError> {
         session::create(call, input)
     }
 
     /// Get a session.
-    #[action(access = read, idempotent, example = json!({ "session_id": SESSION_ID }))]
+    #[action(
+        access = read, idempotent, example = json!({ "session_id": SESSION_ID }),
+        intents = [
+            "how is my matching going?",
+            "state of this matching session",
+            "is my search for a cofounder still running?",
+            "what criteria does this session use?",
+            "how many candidates are left?",
+        ]
+    )]
     fn get(call: &Call, input: SessionId) -> Result<Answer<SessionView>, MatchingError> {
         session::shown(&Session::load_own(call, &input.session_id)?)
     }
@@ -120,7 +176,16 @@ impl MatchingSessions {
     /// List the person's sessions, last changed first.
     ///
     /// For an agent that nobody has claimed, the list is empty.
-    #[action(access = read, idempotent, example = List::default())]
+    #[action(
+        access = read, idempotent, example = List::default(),
+        intents = [
+            "which matchings do I have running?",
+            "show all my match searches",
+            "for which listings am I being matched?",
+            "my active and finished matching sessions",
+            "am I still looking for a flatmate here?",
+        ]
+    )]
     fn list(call: &Call, input: List) -> Result<Answer<Items<SessionView>>, MatchingError> {
         session::list(call, input)
     }
@@ -129,7 +194,20 @@ impl MatchingSessions {
     ///
     /// Returns those of all batches so far; in a round, everybody with whom the session could be
     /// matched. A batch comes when all candidates of the one before are decided on.
-    #[action(access = read, idempotent, example = json!({ "session_id": SESSION_ID }))]
+    #[action(
+        access = read, idempotent, example = json!({ "session_id": SESSION_ID }),
+        intents = [
+            "show my matches",
+            "who has been suggested to me?",
+            "next profiles, please",
+            "who fits best and why?",
+            "list the people that suit our position",
+            "zeig mir meine Vorschläge",
+            "montre-moi mes suggestions de profils",
+            "enséñame mis coincidencias",
+            "mostra-me as sugestões que tens para mim",
+        ]
+    )]
     fn candidates(call: &Call, input: Candidates) -> Result<Items<CandidateView>, MatchingError> {
         decide::list(call, input)
     }
@@ -138,7 +216,18 @@ impl MatchingSessions {
     ///
     /// The other side does not learn of your interest until it is interested too: then both are
     /// connected, and `thread_id` is their conversation. You can change the decision until then.
-    #[action(access = write, emits = [MUTUAL], example = json!({
+    #[action(access = write, emits = [MUTUAL], intents = [
+        "I like this one",
+        "not interested in this profile, next",
+        "swipe right on the first suggestion",
+        "yes to the flat, no to the others",
+        "pass on that candidate",
+        "say that I am interested without writing",
+        "dieser Vorschlag gefällt mir, der andere nicht",
+        "ce profil me plaît, celui-là non",
+        "este perfil me gusta, el otro no",
+        "gosto deste perfil, do outro não",
+    ], example = json!({
             "session_id": SESSION_ID, "candidate_id": CANDIDATE_ID, "decision": "interested",
         }))]
     fn decide(call: &Call, input: Decide) -> Result<Answer<CandidateView>, MatchingError> {
@@ -148,31 +237,80 @@ impl MatchingSessions {
     /// Change the criteria of a session, and search again.
     ///
     /// Candidates that were decided on stay; the others are searched again.
-    #[action(access = write, example = json!({ "session_id": SESSION_ID, "patch": { "batch_size": 5 } }))]
+    #[action(
+        access = write, example = json!({ "session_id": SESSION_ID, "patch": { "batch_size": 5 } }),
+        intents = [
+            "the suggestions do not fit, change my criteria",
+            "only show people under forty who do not smoke",
+            "widen the search radius of my matching",
+            "must have experience in sales, search again",
+            "raise my budget for the matches",
+            "die Vorschläge passen nicht, Kriterien ändern",
+            "affiner mes critères de recherche de profils",
+            "cambia los criterios de mis sugerencias",
+            "muda os critérios das minhas sugestões",
+        ]
+    )]
     fn refine(call: &Call, input: Refine) -> Result<Answer<SessionView>, MatchingError> {
         session::refine(call, input)
     }
 
     /// Pause a session.
-    #[action(access = write, example = json!({ "session_id": SESSION_ID }))]
+    #[action(
+        access = write, example = json!({ "session_id": SESSION_ID }),
+        intents = [
+            "stop suggesting people for now",
+            "put my matching on hold",
+            "no new matches this week",
+            "I am too busy for dates, pause the search",
+            "freeze the search for candidates",
+        ]
+    )]
     fn pause(call: &Call, input: Step) -> Result<Answer<SessionView>, MatchingError> {
         session::pause(call, input)
     }
 
     /// Resume a paused session.
-    #[action(access = write, example = json!({ "session_id": SESSION_ID }))]
+    #[action(
+        access = write, example = json!({ "session_id": SESSION_ID }),
+        intents = [
+            "continue to look for matches",
+            "start the paused matching again",
+            "suggest people to me again",
+            "I have time for dates again",
+            "go on with the search for a cofounder",
+        ]
+    )]
     fn resume(call: &Call, input: Step) -> Result<Answer<SessionView>, MatchingError> {
         session::resume(call, input)
     }
 
     /// Close a session.
-    #[action(access = write, destructive, emits = [SESSION_CLOSED], example = json!({ "session_id": SESSION_ID }))]
+    #[action(
+        access = write, destructive, emits = [SESSION_CLOSED], example = json!({ "session_id": SESSION_ID }),
+        intents = [
+            "stop matching me for good",
+            "end the search for a flatmate",
+            "I no longer need suggestions",
+            "finish this matching session",
+            "I have found somebody, no more candidates",
+        ]
+    )]
     fn close(call: &Call, input: Step) -> Result<Answer<SessionView>, MatchingError> {
         session::close(call, input)
     }
 
     /// List the rounds that can still be joined.
-    #[action(access = read, idempotent, example = Rounds::default())]
+    #[action(
+        access = read, idempotent, example = Rounds::default(),
+        intents = [
+            "when is the next matching round?",
+            "which matching events can I join?",
+            "is there a speed dating round soon?",
+            "upcoming rounds for cofounders",
+            "deadline to sign up for the flatmate round",
+        ]
+    )]
     fn rounds(_call: &Call, input: Rounds) -> Result<Items<RoundView>, MatchingError> {
         rounds::list(input)
     }
@@ -180,7 +318,13 @@ impl MatchingSessions {
     /// Rank the others in a round, the most preferred first.
     ///
     /// You can repeat this until the deadline. Others do not see the ranking.
-    #[action(access = write, idempotent, example = json!({
+    #[action(access = write, idempotent, intents = [
+        "put my favourites in order",
+        "my first choice is this one, then that one",
+        "change my ranking before the deadline",
+        "rate the people in the round",
+        "sort my preferences for the matching round",
+    ], example = json!({
             "session_id": SESSION_ID, "ordered_candidate_ids": [CANDIDATE_ID], "only_these": true,
         }))]
     fn rank(call: &Call, input: Rank) -> Result<Answer<SessionView>, MatchingError> {
@@ -188,7 +332,16 @@ impl MatchingSessions {
     }
 
     /// Get the result of a round.
-    #[action(access = read, idempotent, example = json!({ "session_id": SESSION_ID }))]
+    #[action(
+        access = read, idempotent, example = json!({ "session_id": SESSION_ID }),
+        intents = [
+            "who was I matched with?",
+            "what is the outcome of the round?",
+            "did the round find anybody for me?",
+            "has the matching round ended?",
+            "results of the cofounder round",
+        ]
+    )]
     fn result(call: &Call, input: SessionId) -> Result<Answer<ResultView>, MatchingError> {
         confirm::result(call, &input)
     }
@@ -200,7 +353,14 @@ impl MatchingSessions {
     #[action(
         access = write, idempotent,
         emits = [MUTUAL, UPDATED, SESSION_CLOSED],
-        example = json!({ "session_id": SESSION_ID, "accept": true })
+        example = json!({ "session_id": SESSION_ID, "accept": true }),
+        intents = [
+            "accept the partner that the round found",
+            "no to the person the round chose for me",
+            "yes to my round match",
+            "confirm the result of the round",
+            "decline the match from the round",
+        ]
     )]
     fn confirm(call: &Call, input: Confirm) -> Result<Answer<ResultView>, MatchingError> {
         confirm::confirm(call, input)

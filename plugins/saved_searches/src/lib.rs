@@ -90,7 +90,19 @@ impl SavedSearches {
         example = json!({
             "name": "Engineers at robotics startups",
             "map_query": { "q": "engineer", "role": { "seniority": "senior" }, "industry": "robotics" },
-        })
+        }),
+        intents = [
+            "notify me of new flats",
+            "set up a job alert",
+            "save this search",
+            "tell me when something suitable appears",
+            "watch for new start-ups in biotech",
+            "let me know if a cheaper room comes up",
+            "benachrichtige mich bei neuen Wohnungen",
+            "créer une alerte pour de nouvelles annonces",
+            "avísame cuando haya pisos nuevos",
+            "avisa-me quando houver novas vagas",
+        ]
     )]
     fn create(call: &Call, input: Create) -> Result<Answer<SearchView>, SavedSearchError> {
         keeping::create(call, input)
@@ -100,7 +112,13 @@ impl SavedSearches {
     ///
     /// Fields that are left out stay as they are. New conditions replace all earlier ones, and apply
     /// to what is published, resumed or changed later, and to what waits to be announced.
-    #[action(access = write, idempotent, example = json!({
+    #[action(access = write, idempotent, intents = [
+        "change my search alert",
+        "raise the price limit of my saved search",
+        "notify me daily instead of at once",
+        "rename my alert",
+        "also include the neighbouring district in my alert",
+    ], example = json!({
             "search_id": SEARCH_ID, "query": { "q": "quiet", "category": "home.let" },
         }))]
     fn update(call: &Call, input: Update) -> Result<SearchView, SavedSearchError> {
@@ -108,7 +126,16 @@ impl SavedSearches {
     }
 
     /// Get a saved search.
-    #[action(access = read, idempotent, example = json!({ "search_id": SEARCH_ID }))]
+    #[action(
+        access = read, idempotent, example = json!({ "search_id": SEARCH_ID }),
+        intents = [
+            "show the conditions of this alert",
+            "what does my saved search look for?",
+            "how often does this alert notify me?",
+            "when did my alert last find something?",
+            "open one saved search",
+        ]
+    )]
     fn get(call: &Call, input: SearchId) -> Result<SearchView, SavedSearchError> {
         keeping::view(&SavedSearch::load_own(call, &input.search_id)?)
     }
@@ -116,7 +143,16 @@ impl SavedSearches {
     /// List the person's saved searches, last changed first.
     ///
     /// For an agent that nobody has claimed, the list is empty.
-    #[action(access = read, idempotent, example = List::default())]
+    #[action(
+        access = read, idempotent, example = List::default(),
+        intents = [
+            "which alerts do I have?",
+            "show my saved searches",
+            "list everything I am subscribed to",
+            "am I watching for flats already?",
+            "my search agents",
+        ]
+    )]
     fn list(call: &Call, input: List) -> Result<Answer<Items<SearchView>>, SavedSearchError> {
         keeping::list(call, input)
     }
@@ -126,7 +162,14 @@ impl SavedSearches {
     /// It takes a saved search, or conditions before they are saved. Nothing is stored.
     #[action(
         access = read, idempotent,
-        example = json!({ "query": { "q": "rust", "category": "work.job" }, "limit": 5 })
+        example = json!({ "query": { "q": "rust", "category": "work.job" }, "limit": 5 }),
+        intents = [
+            "what would this alert find right now?",
+            "test the search before I save it",
+            "newest results of my saved search",
+            "show current hits without saving",
+            "would the alert bring too many results?",
+        ]
     )]
     fn preview(call: &Call, input: Preview) -> Result<Answer<PreviewList>, SavedSearchError> {
         preview::preview(call, input)
@@ -135,7 +178,16 @@ impl SavedSearches {
     /// Pause a saved search.
     ///
     /// What it has found and not announced is dropped, and nothing is found until it is resumed.
-    #[action(access = write, example = json!({ "search_id": SEARCH_ID }))]
+    #[action(
+        access = write, example = json!({ "search_id": SEARCH_ID }),
+        intents = [
+            "stop this alert for a while",
+            "no job alerts during my holiday",
+            "mute the saved search",
+            "put my search agent on hold",
+            "temporarily no news about flats",
+        ]
+    )]
     fn pause(call: &Call, input: Step) -> Result<SearchView, SavedSearchError> {
         keeping::pause(call, &input)
     }
@@ -144,13 +196,35 @@ impl SavedSearches {
     ///
     /// Listings that were published in between are not announced, also if they are changed later, and
     /// neither are changes of the map in between; `preview` lists what fits.
-    #[action(access = write, example = json!({ "search_id": SEARCH_ID }))]
+    #[action(
+        access = write, example = json!({ "search_id": SEARCH_ID }),
+        intents = [
+            "turn my alert back on",
+            "start the saved search again",
+            "send me job alerts again",
+            "unpause the search agent",
+            "I am looking again, reactivate the alert",
+        ]
+    )]
     fn resume(call: &Call, input: Step) -> Result<SearchView, SavedSearchError> {
         keeping::resume(call, &input)
     }
 
     /// Delete a saved search for good.
-    #[action(access = write, destructive, example = json!({ "search_id": SEARCH_ID }))]
+    #[action(
+        access = write, destructive, example = json!({ "search_id": SEARCH_ID }),
+        intents = [
+            "remove my alert",
+            "unsubscribe from new flats",
+            "I found a job, stop the alerts for good",
+            "delete the saved search",
+            "no more notifications about this search",
+            "Suchauftrag löschen",
+            "supprimer mon alerte",
+            "eliminar mi alerta de búsqueda",
+            "apagar o meu alerta de pesquisa",
+        ]
+    )]
     fn delete(call: &Call, input: Step) -> Result<SearchView, SavedSearchError> {
         keeping::delete(call, &input)
     }

@@ -59,13 +59,31 @@ impl SocialOrg {
     /// Search organisations by words, kind and verification.
     ///
     /// Without words, they are ordered by name.
-    #[action(access = read, idempotent, example = Search { q: Some("robotics".into()), kind: Some(Kind::Company), verified: None, page: Default::default() })]
+    #[action(
+        access = read, idempotent, example = Search { q: Some("robotics".into()), kind: Some(Kind::Company), verified: None, page: Default::default() },
+        intents = [
+            "find an organisation",
+            "is our agency already registered?",
+            "look up a verified company account",
+            "which communities are here?",
+            "search for a non-profit or a club",
+        ]
+    )]
     fn search(call: &Call, input: Search) -> Result<Items<OrgView>, OrgError> {
         orgs::search(call, input)
     }
 
     /// Get an organisation, with the caller's own membership.
-    #[action(access = read, idempotent, example = OrgId { org_id: ORG_ID.into() })]
+    #[action(
+        access = read, idempotent, example = OrgId { org_id: ORG_ID.into() },
+        intents = [
+            "show the page of this organisation",
+            "what is my role in the company?",
+            "is this agency verified?",
+            "details of our company account",
+            "who owns this organisation?",
+        ]
+    )]
     fn get(call: &Call, input: OrgId) -> Result<OrgView, OrgError> {
         orgs::get(call, &input.org_id)
     }
@@ -73,7 +91,16 @@ impl SocialOrg {
     /// List the organisations that the person belongs to, or is invited to.
     ///
     /// For an agent that nobody has claimed, the list is empty, and `next` is the way to a claim.
-    #[action(access = read, idempotent, example = ListMine { state: vec![MemberState::Invited], page: Default::default() })]
+    #[action(
+        access = read, idempotent, example = ListMine { state: vec![MemberState::Invited], page: Default::default() },
+        intents = [
+            "which organisations am I in?",
+            "do I have an invitation from a company?",
+            "list my teams",
+            "for whom may I post?",
+            "my company memberships and roles",
+        ]
+    )]
     fn list_mine(call: &Call, input: ListMine) -> Result<Answer<Items<OrgView>>, OrgError> {
         Items::own(call, |me| orgs::list_mine(call, me, input))
     }
@@ -81,13 +108,35 @@ impl SocialOrg {
     /// List the members of an organisation, for its members.
     ///
     /// Admins can list other states too, such as `invited`.
-    #[action(access = read, idempotent, example = ListMembers { org_id: ORG_ID.into(), state: MemberState::Member, page: Default::default() })]
+    #[action(
+        access = read, idempotent, example = ListMembers { org_id: ORG_ID.into(), state: MemberState::Member, page: Default::default() },
+        intents = [
+            "who is in our team?",
+            "list the people of our organisation",
+            "which colleagues have been invited and not answered?",
+            "show admins and recruiters of our company",
+            "who can post for the agency?",
+        ]
+    )]
     fn members(call: &Call, input: ListMembers) -> Result<Items<MemberView>, OrgError> {
         members::list(call, input)
     }
 
     /// Create an organisation, and become its owner.
-    #[action(access = write, example = Create { name: "Copperleaf Robotics".into(), kind: Kind::Company, domain: Some("copperleaf.example".into()) })]
+    #[action(
+        access = write, example = Create { name: "Copperleaf Robotics".into(), kind: Kind::Company, domain: Some("copperleaf.example".into()) },
+        intents = [
+            "register our company",
+            "create a team account",
+            "make a page for our community",
+            "I want to post as a business, not as a person",
+            "open an account for our landlord agency",
+            "eine Firma oder ein Team anlegen",
+            "créer un compte pour notre entreprise",
+            "crear una cuenta para nuestra empresa",
+            "criar uma conta para a nossa empresa",
+        ]
+    )]
     fn create(call: &Call, input: Create) -> Result<OrgView, OrgError> {
         orgs::create(call, input)
     }
@@ -95,7 +144,16 @@ impl SocialOrg {
     /// Change what others see of an organisation.
     ///
     /// Omitted fields stay as they are. A new domain ends the verification and the link to the map.
-    #[action(access = write, idempotent, example = Update { org_id: ORG_ID.into(), name: Some("Copperleaf".into()), kind: None, domain: Some(Some("copperleaf.example".into())), expected_version: None })]
+    #[action(
+        access = write, idempotent, example = Update { org_id: ORG_ID.into(), name: Some("Copperleaf".into()), kind: None, domain: Some(Some("copperleaf.example".into())), expected_version: None },
+        intents = [
+            "change the name of our company",
+            "change what kind of organisation we are",
+            "we have a new website domain",
+            "set the website of our team",
+            "correct a typo in the name of the agency",
+        ]
+    )]
     fn update(call: &Call, input: Update) -> Result<OrgView, OrgError> {
         orgs::update(call, input)
     }
@@ -103,44 +161,111 @@ impl SocialOrg {
     /// Invite a person, who has 14 days to answer.
     ///
     /// A person who has declined cannot be invited again for 90 days.
-    #[action(access = write, emits = [INVITED], example = Invite { org_id: ORG_ID.into(), owner_id: OWNER_ID.into(), role: Role::Recruiter, expected_version: None })]
+    #[action(
+        access = write, emits = [INVITED], example = Invite { org_id: ORG_ID.into(), owner_id: OWNER_ID.into(), role: Role::Recruiter, expected_version: None },
+        intents = [
+            "add a colleague to our company",
+            "invite somebody to the team",
+            "bring a new recruiter on board",
+            "give a coworker access to our organisation",
+            "I want my business partner in our account",
+            "eine Kollegin in unser Team einladen",
+            "inviter un collègue dans notre équipe",
+            "invitar a un compañero a nuestro equipo",
+            "convidar um colega para a nossa equipa",
+        ]
+    )]
     fn invite_member(call: &Call, input: Invite) -> Result<MemberView, OrgError> {
         members::invite(call, input)
     }
 
     /// Accept or decline an invitation.
-    #[action(access = write, emits = [MEMBER_CHANGED], example = Respond { org_id: ORG_ID.into(), decision: Decision::Accept })]
+    #[action(
+        access = write, emits = [MEMBER_CHANGED], example = Respond { org_id: ORG_ID.into(), decision: Decision::Accept },
+        intents = [
+            "accept the invitation to join a company",
+            "I do not want to be in that organisation",
+            "join the team that invited me",
+            "decline membership",
+            "a colleague invited me, say yes",
+        ]
+    )]
     fn respond_invite(call: &Call, input: Respond) -> Result<OrgView, OrgError> {
         members::respond(call, input)
     }
 
     /// Give a member another role.
-    #[action(access = write, idempotent, emits = [MEMBER_CHANGED], example = SetRole { org_id: ORG_ID.into(), owner_id: OWNER_ID.into(), role: Role::Admin, expected_version: None })]
+    #[action(
+        access = write, idempotent, emits = [MEMBER_CHANGED], example = SetRole { org_id: ORG_ID.into(), owner_id: OWNER_ID.into(), role: Role::Admin, expected_version: None },
+        intents = [
+            "make a member an admin",
+            "change somebody's permissions in the company",
+            "promote a colleague to recruiter",
+            "downgrade an admin to an ordinary member",
+            "who may post for us? change a role",
+        ]
+    )]
     fn set_role(call: &Call, input: SetRole) -> Result<MemberView, OrgError> {
         members::set_role(call, input)
     }
 
     /// Remove a member, or withdraw an invitation.
-    #[action(access = write, destructive, emits = [MEMBER_CHANGED], example = MemberInput { org_id: ORG_ID.into(), owner_id: OWNER_ID.into(), expected_version: None })]
+    #[action(
+        access = write, destructive, emits = [MEMBER_CHANGED], example = MemberInput { org_id: ORG_ID.into(), owner_id: OWNER_ID.into(), expected_version: None },
+        intents = [
+            "a colleague left, remove them from the company",
+            "fire somebody from the team account",
+            "withdraw an invitation to our organisation",
+            "take away a former employee's access",
+            "kick a member out of the organisation",
+        ]
+    )]
     fn remove_member(call: &Call, input: MemberInput) -> Result<MemberView, OrgError> {
         members::remove(call, input)
     }
 
     /// Leave an organisation.
-    #[action(access = write, destructive, emits = [MEMBER_CHANGED], example = OrgVersion { org_id: ORG_ID.into(), expected_version: None })]
+    #[action(
+        access = write, destructive, emits = [MEMBER_CHANGED], example = OrgVersion { org_id: ORG_ID.into(), expected_version: None },
+        intents = [
+            "I quit, take me out of the company",
+            "leave the organisation",
+            "resign from the team",
+            "I do not belong to this agency any more",
+            "end my own membership",
+        ]
+    )]
     fn leave(call: &Call, input: OrgVersion) -> Result<OrgView, OrgError> {
         members::leave(call, input)
     }
 
     /// Make another member the owner, and become an admin.
-    #[action(access = write, destructive, emits = [MEMBER_CHANGED], example = MemberInput { org_id: ORG_ID.into(), owner_id: OWNER_ID.into(), expected_version: None })]
+    #[action(
+        access = write, destructive, emits = [MEMBER_CHANGED], example = MemberInput { org_id: ORG_ID.into(), owner_id: OWNER_ID.into(), expected_version: None },
+        intents = [
+            "hand our organisation over to somebody else",
+            "make my colleague the owner instead of me",
+            "I am retiring, pass on the company account",
+            "change the owner of the community",
+            "step down as owner",
+        ]
+    )]
     fn transfer_ownership(call: &Call, input: MemberInput) -> Result<OrgView, OrgError> {
         members::transfer(call, input)
     }
 
     /// Link a verified organisation to its target of the map, whose website must be under its
     /// domain.
-    #[action(access = write, idempotent, emits = [TARGET_LINKED], example = LinkTarget { org_id: ORG_ID.into(), target_id: Some("tgt_01JZX8Q4M2N6P7R8S9T0V1W2X3".into()), expected_version: None })]
+    #[action(
+        access = write, idempotent, emits = [TARGET_LINKED], example = LinkTarget { org_id: ORG_ID.into(), target_id: Some("tgt_01JZX8Q4M2N6P7R8S9T0V1W2X3".into()), expected_version: None },
+        intents = [
+            "connect our organisation with its entry on the map",
+            "this start-up on the map is us",
+            "link the company account to our map profile",
+            "receive the applications sent to our map entry",
+            "our firm is listed twice, join the entries",
+        ]
+    )]
     fn link_target(call: &Call, input: LinkTarget) -> Result<OrgView, OrgError> {
         orgs::link_target(call, input)
     }
@@ -150,19 +275,46 @@ impl SocialOrg {
     /// An admin owns it after 7 days; without an admin, a person who has proved its domain does after
     /// 14 days; without either, any member does after 30 days. All members are notified. It lapses if an agent of an owner calls until then, and an
     /// owner can refuse it.
-    #[action(access = write, emits = [SUCCESSION_REQUESTED], example = OrgVersion { org_id: ORG_ID.into(), expected_version: None })]
+    #[action(
+        access = write, emits = [SUCCESSION_REQUESTED], example = OrgVersion { org_id: ORG_ID.into(), expected_version: None },
+        intents = [
+            "the owner is unreachable, I want to take over",
+            "our organisation has no owner any more",
+            "claim an abandoned company account",
+            "become the owner because the former one left",
+            "nobody runs our community, let me",
+        ]
+    )]
     fn request_succession(call: &Call, input: OrgVersion) -> Result<OrgView, OrgError> {
         succession::request(call, &input)
     }
 
     /// Refuse, as an owner, that another person takes over the organisation.
-    #[action(access = write, emits = [SUCCESSION_REFUSED], example = OrgVersion { org_id: ORG_ID.into(), expected_version: None })]
+    #[action(
+        access = write, emits = [SUCCESSION_REFUSED], example = OrgVersion { org_id: ORG_ID.into(), expected_version: None },
+        intents = [
+            "I am still the owner, reject the takeover",
+            "somebody wants to take my organisation, say no",
+            "refuse that a member becomes the owner",
+            "stop the succession request",
+            "I have not left, keep me as owner",
+        ]
+    )]
     fn refuse_succession(call: &Call, input: OrgVersion) -> Result<OrgView, OrgError> {
         succession::refuse(call, &input)
     }
 
     /// Withdraw one's own request to own an organisation.
-    #[action(access = write, emits = [SUCCESSION_REFUSED], example = OrgVersion { org_id: ORG_ID.into(), expected_version: None })]
+    #[action(
+        access = write, emits = [SUCCESSION_REFUSED], example = OrgVersion { org_id: ORG_ID.into(), expected_version: None },
+        intents = [
+            "I no longer want to take over the organisation",
+            "cancel my request for ownership",
+            "take back my claim to become the owner",
+            "the owner is back, drop my takeover request",
+            "undo my succession request",
+        ]
+    )]
     fn withdraw_succession(call: &Call, input: OrgVersion) -> Result<OrgView, OrgError> {
         succession::withdraw(call, &input)
     }
@@ -170,7 +322,16 @@ impl SocialOrg {
     /// Archive an organisation for good: all its roles end, and its name can be used again.
     ///
     /// Only an owner can, or the last admin of an organisation that has no owner.
-    #[action(access = write, destructive, emits = [ARCHIVED], example = OrgVersion { org_id: ORG_ID.into(), expected_version: None })]
+    #[action(
+        access = write, destructive, emits = [ARCHIVED], example = OrgVersion { org_id: ORG_ID.into(), expected_version: None },
+        intents = [
+            "dissolve our organisation",
+            "close the company account for good",
+            "our start-up shut down, remove its team",
+            "delete the organisation",
+            "the agency does not exist any more",
+        ]
+    )]
     fn archive(call: &Call, input: OrgVersion) -> Result<OrgView, OrgError> {
         orgs::archive(call, input)
     }

@@ -56,7 +56,16 @@ impl SocialPermissions {
     ///
     /// The answer for a relation that does not hold has no reasons: it may never have been granted,
     /// may have ended, or may be excluded by a block.
-    #[action(access = read, idempotent, example = json!({ "relation": "can_message", "object": PERSON }))]
+    #[action(
+        access = read, idempotent, example = json!({ "relation": "can_message", "object": PERSON }),
+        intents = [
+            "may I see this?",
+            "am I allowed to edit that listing?",
+            "does this person have access to my calendar?",
+            "why was access denied?",
+            "check one permission",
+        ]
+    )]
     fn check(call: &Call, input: CheckInput) -> Result<CheckOutput, PermissionsError> {
         let found = check::answer(&mut Store::new(call), &input)?;
         let (allowed, reason_path) = (found.is_some(), found.unwrap_or_default());
@@ -66,7 +75,13 @@ impl SocialPermissions {
     /// Check up to 50 relations at once.
     ///
     /// A question that `check` would refuse has its `error_code`; the others are answered.
-    #[action(access = read, idempotent, example = json!({ "questions": [
+    #[action(access = read, idempotent, intents = [
+        "check many permissions at once",
+        "which of these listings may I change?",
+        "test access for a whole list",
+        "see for several people whether they have access",
+        "bulk permission check",
+    ], example = json!({ "questions": [
         { "relation": "can_message", "object": PERSON },
         { "relation": "can_view", "object": "listing:lst_01JZX8Q4M2N6P7R8S9T0V1W2X3" },
     ] }))]
@@ -86,7 +101,16 @@ impl SocialPermissions {
     /// List the objects to which you have a relation.
     ///
     /// Relations that everybody has are not listed: searches find those objects.
-    #[action(access = read, idempotent, example = json!({ "object_type": "org", "relation": "member" }))]
+    #[action(
+        access = read, idempotent, example = json!({ "object_type": "org", "relation": "member" }),
+        intents = [
+            "what do I have access to?",
+            "whose calendars may I see?",
+            "which listings can I edit?",
+            "list everything shared with me",
+            "for which organisations can I act?",
+        ]
+    )]
     fn list_objects(call: &Call, input: ListObjects) -> Result<Items<String>, PermissionsError> {
         lists::objects(&mut Store::new(call), &input.object_type, &input.relation, &input.page)
     }
@@ -97,7 +121,16 @@ impl SocialPermissions {
     /// `org:…#member`, are named and not resolved; single members may still be excluded. For an
     /// agent that nobody has claimed, the lists of its person's objects are empty, and `next` is
     /// the way to a claim.
-    #[action(access = read, idempotent, example = json!({ "object": "owner:me", "relation": "can_see_freebusy" }))]
+    #[action(
+        access = read, idempotent, example = json!({ "object": "owner:me", "relation": "can_see_freebusy" }),
+        intents = [
+            "who has access to my calendar?",
+            "who can see this listing?",
+            "which people and agents may edit my ad?",
+            "with whom have I shared this?",
+            "list everyone allowed to view it",
+        ]
+    )]
     fn list_subjects(
         call: &Call,
         input: ListSubjects,
@@ -113,7 +146,16 @@ impl SocialPermissions {
     ///
     /// For an agent that nobody has claimed, the trees of its person's objects are empty, and
     /// `next` is the way to a claim.
-    #[action(access = read, idempotent, example = json!({ "object": "owner:me", "relation": "can_see_freebusy" }))]
+    #[action(
+        access = read, idempotent, example = json!({ "object": "owner:me", "relation": "can_see_freebusy" }),
+        intents = [
+            "why does this person have access?",
+            "explain where a permission comes from",
+            "show the chain that leads to this right",
+            "through which group did they get in?",
+            "derivation tree of an access right",
+        ]
+    )]
     fn expand(call: &Call, input: Governed) -> Result<Answer<Tree>, PermissionsError> {
         let mut store = Store::new(call);
         let tree = |nodes| Answer::new(Tree { nodes, consistency_token: rfc3339(call.now()) });
@@ -126,7 +168,16 @@ impl SocialPermissions {
     /// List the stated and granted relations of an object that you govern, or of yourself.
     ///
     /// A page can be shorter than its limit, or empty, although another one follows.
-    #[action(access = read, idempotent, example = json!({}))]
+    #[action(
+        access = read, idempotent, example = json!({}),
+        intents = [
+            "which permissions have I given?",
+            "show all shares I made",
+            "list my grants and their expiry",
+            "what did I allow others to do?",
+            "what rights were granted to me directly?",
+        ]
+    )]
     fn list_grants(
         call: &Call,
         input: ListGrants,
@@ -139,7 +190,16 @@ impl SocialPermissions {
     }
 
     /// Get the model: the relations, when they hold, and who may grant them.
-    #[action(access = read, idempotent, example = NoInput {})]
+    #[action(
+        access = read, idempotent, example = NoInput {},
+        intents = [
+            "which permissions exist?",
+            "how do access rights work here?",
+            "who may grant what to whom?",
+            "list the possible relations",
+            "explain roles and rights in the system",
+        ]
+    )]
     fn model(_call: &Call, _input: NoInput) -> Result<ModelView, Infallible> {
         Ok(model_view())
     }
@@ -148,7 +208,13 @@ impl SocialPermissions {
     ///
     /// `model` lists the relations that people can grant, and to whom. Nobody is notified. A block
     /// in either direction removes the effect of a grant, and nobody is notified of that either.
-    #[action(access = write, idempotent, example = json!({
+    #[action(access = write, idempotent, intents = [
+        "share my calendar with somebody",
+        "let my assistant schedule for me",
+        "allow a friend to see my hidden listing",
+        "give a colleague permission to edit my ad",
+        "grant access for a limited time",
+    ], example = json!({
         "subject": PERSON, "relation": "freebusy_viewer", "object": "owner:me",
         "expires_at": "2099-01-01T00:00:00Z", "on_duplicate": "ignore",
     }))]
@@ -157,7 +223,13 @@ impl SocialPermissions {
     }
 
     /// Revoke a grant.
-    #[action(access = write, idempotent, destructive, example = json!({
+    #[action(access = write, idempotent, destructive, intents = [
+        "stop sharing my calendar",
+        "take away somebody's permission",
+        "remove access to my listing",
+        "they should not see my free times any more",
+        "undo the permission I gave",
+    ], example = json!({
         "subject": PERSON, "relation": "freebusy_viewer", "object": "owner:me",
         "on_missing": "ignore",
     }))]

@@ -5,7 +5,7 @@ mod kinds;
 use jiff::Timestamp;
 use kinds::{Kind, kinds};
 use portolan_sdk::contract::{inbox, platform};
-use portolan_sdk::prelude::*;
+use portolan_sdk::{Tool, prelude::*};
 use serde_json::Map;
 
 const CAPABILITY: &str = "svc.events";
@@ -120,7 +120,20 @@ struct SvcEvents;
 /// the ids of those that you have processed. Acknowledging twice does no harm. Events are kept for
 /// 30 days, and `replay` delivers acknowledged ones again. Events are small: they say what changed
 /// and often, in `data.next`, what to call.
-#[capability(id = "svc.events", title = "Events", tags = ["service", "events", "inbox", "notifications"])]
+#[capability(
+    id = "svc.events", title = "Events", tags = ["service", "events", "inbox", "notifications"],
+    tools = [
+        Tool {
+            name: "inbox",
+            title: "Read the inbox",
+            description: "Get the new events for this agent, acknowledge them, and get past ones again.\n\
+                Use it to see what has happened since the last look. To read chats use `conversations` \
+                `messages`; to have events sent to a server use `svc.webhooks` `create`.",
+            actions: &["pull", "ack", "replay", "types"],
+            default: true,
+        },
+    ]
+)]
 impl SvcEvents {
     /// Pull the events that are there now.
     ///
@@ -133,7 +146,18 @@ impl SvcEvents {
     #[action(
         access = events,
         example = Pull { cursor: None, limit: 50, types: Vec::new() },
-        example = Pull { cursor: None, limit: 10, types: vec!["pairing.replied".into(), "meeting.confirmed".into()] }
+        example = Pull { cursor: None, limit: 10, types: vec!["pairing.replied".into(), "meeting.confirmed".into()] },
+        intents = [
+            "anything new?",
+            "check my inbox",
+            "get the latest notifications",
+            "did anything happen since last time?",
+            "poll for new events",
+            "gibt es etwas Neues für mich?",
+            "y a-t-il du nouveau pour moi ?",
+            "¿hay alguna novedad para mí?",
+            "há alguma novidade para mim?",
+        ]
     )]
     fn pull(_call: &Call, input: Pull) -> Result<Answer<Page>, Refusal> {
         let page = match inbox::pull(input.cursor.as_deref(), &input.types, input.limit) {
@@ -152,7 +176,16 @@ impl SvcEvents {
     /// They are not delivered again, neither here nor by the stream. Unacknowledged events are
     /// delivered again a minute after the last delivery. Acknowledging an event again does no harm;
     /// ids that are not in the inbox are listed in the answer and change nothing.
-    #[action(access = events, idempotent, example = Ack { ack_event_ids: vec!["evt_01JD62M3N4P5Q6R7S8T9V0W1X2".into()] })]
+    #[action(
+        access = events, idempotent, example = Ack { ack_event_ids: vec!["evt_01JD62M3N4P5Q6R7S8T9V0W1X2".into()] },
+        intents = [
+            "I have processed these events",
+            "confirm the notifications I handled",
+            "remove handled items from the inbox",
+            "stop delivering the same event again",
+            "acknowledge what was pulled",
+        ]
+    )]
     fn ack(_call: &Call, input: Ack) -> Result<Acked, Refusal> {
         let done = inbox::acknowledge(&input.ack_event_ids)?;
         Ok(Acked { acked: done.acknowledged, unknown_ack_ids: done.unknown })
@@ -162,7 +195,16 @@ impl SvcEvents {
     ///
     /// These are the types that capabilities of the catalog can publish, with the actions that do,
     /// and the host's own. They change with the catalog.
-    #[action(access = events, idempotent, example = portolan_sdk::NoInput {})]
+    #[action(
+        access = events, idempotent, example = portolan_sdk::NoInput {},
+        intents = [
+            "which events are there?",
+            "what can I be notified of?",
+            "list the kinds of notifications",
+            "event names for a webhook or a filter",
+            "which action causes which event?",
+        ]
+    )]
     fn types(_call: &Call) -> Result<Kinds, Infallible> {
         Ok(Kinds { items: kinds(platform::components()) })
     }
@@ -175,7 +217,14 @@ impl SvcEvents {
     #[action(
         access = events,
         idempotent,
-        example = Replay { since: "2026-11-20T09:00:00Z".into(), types: Vec::new() }
+        example = Replay { since: "2026-11-20T09:00:00Z".into(), types: Vec::new() },
+        intents = [
+            "I lost my notifications, send them again",
+            "get old events of last week",
+            "my agent crashed, deliver the missed events again",
+            "go through past notifications again",
+            "repeat events since yesterday",
+        ]
     )]
     fn replay(call: &Call, input: Replay) -> Result<Answer<Replayed>, Refusal> {
         let since = since(&input.since, call.now())?;

@@ -89,7 +89,16 @@ struct SvcStatus;
 #[capability(id = "svc.status", title = "Service status", tags = ["service", "limits"], default_action = "get")]
 impl SvcStatus {
     /// Get the state of the service.
-    #[action(access = open, idempotent)]
+    #[action(
+        access = open, idempotent,
+        intents = [
+            "is the service down?",
+            "is there an outage?",
+            "health check",
+            "are text messages working right now?",
+            "why is everything slow today?",
+        ]
+    )]
     fn get(call: &Call) -> Result<Status, Infallible> {
         let about = platform::about();
         Ok(Status {
@@ -105,7 +114,16 @@ impl SvcStatus {
     }
 
     /// List the current limits.
-    #[action(access = open, idempotent)]
+    #[action(
+        access = open, idempotent,
+        intents = [
+            "how many requests may I make?",
+            "what are the rate limits?",
+            "maximum size of a call",
+            "I got too many requests, what is allowed?",
+            "quotas per minute and per day",
+        ]
+    )]
     fn limits(_call: &Call) -> Result<List<Limit>, Infallible> {
         Ok(list(platform::limits(), |limit| {
             Some(view!(move limit => Limit { name, value, unit, description; }))
@@ -113,7 +131,16 @@ impl SvcStatus {
     }
 
     /// List the versions of the host and of every capability.
-    #[action(access = open, idempotent)]
+    #[action(
+        access = open, idempotent,
+        intents = [
+            "which version is running?",
+            "when was this capability updated?",
+            "version numbers of the host and its parts",
+            "did the API change since last week?",
+            "is the new release live?",
+        ]
+    )]
     fn versions(_call: &Call) -> Result<Versions, Infallible> {
         let about = platform::about();
         let version =
@@ -126,7 +153,16 @@ impl SvcStatus {
     }
 
     /// List the deprecated capabilities, with their sunset and successor.
-    #[action(access = open, idempotent)]
+    #[action(
+        access = open, idempotent,
+        intents = [
+            "what is going away soon?",
+            "which parts are deprecated?",
+            "do I have to migrate to something newer?",
+            "end of life dates of capabilities",
+            "what replaces the old tool?",
+        ]
+    )]
     fn deprecations(_call: &Call) -> Result<List<Deprecation>, Infallible> {
         Ok(list(platform::components(), |component| {
             let ends = component.status == Stage::Deprecated || component.sunset_at.is_some();
@@ -138,7 +174,16 @@ impl SvcStatus {
     }
 
     /// List every capability with its actions.
-    #[action(access = open, idempotent)]
+    #[action(
+        access = open, idempotent,
+        intents = [
+            "what can this platform do?",
+            "list all capabilities and actions",
+            "which tools are available?",
+            "overview of the whole API",
+            "is there something for meetings here?",
+        ]
+    )]
     fn components(_call: &Call) -> Result<List<ComponentStatus>, Infallible> {
         // Actions that no agent can call are omitted.
         let action = |action: ComponentAction| {

@@ -73,7 +73,14 @@ impl SvcWebhooks {
             "url": "https://hooks.example.com/portolan",
             "types": ["pairing.replied", "meeting.confirmed"],
             "description": "Replies and meetings",
-        })
+        }),
+        intents = [
+            "send events to my server",
+            "register a webhook",
+            "call my URL when something happens",
+            "set up a callback for new messages",
+            "I want push instead of polling the inbox",
+        ]
     )]
     fn create(call: &Call, input: Create) -> Result<Answer<WithSecret>, WebhookError> {
         if call.owner_id().is_none() {
@@ -95,7 +102,16 @@ impl SvcWebhooks {
     /// JSON `{"challenge": "…"}` or as plain text; a redirect is a failure. An unverified or
     /// disabled webhook then becomes active, as `get` shows; an active or paused one stays as it
     /// is.
-    #[action(access = events, example = json!({ "webhook_id": WEBHOOK_ID }))]
+    #[action(
+        access = events, example = json!({ "webhook_id": WEBHOOK_ID }),
+        intents = [
+            "send the webhook challenge again",
+            "my endpoint is ready now, verify it",
+            "the webhook is still unverified",
+            "confirm my callback URL",
+            "my server missed the challenge",
+        ]
+    )]
     fn verify(_call: &Call, input: WebhookId) -> Result<Answer<Shown>, WebhookError> {
         let webhook = allowed(&input.webhook_id, "verify")?;
         let endpoint = webhooks::challenge(&webhook.id).map_err(not_sent)?;
@@ -104,13 +120,31 @@ impl SvcWebhooks {
     }
 
     /// List the agent's webhooks, the oldest first.
-    #[action(access = events, idempotent, example = portolan_sdk::NoInput {})]
+    #[action(
+        access = events, idempotent, example = portolan_sdk::NoInput {},
+        intents = [
+            "which webhooks do I have?",
+            "show my registered callbacks",
+            "list all endpoints",
+            "to which URLs are events sent?",
+            "is a webhook set up already?",
+        ]
+    )]
     fn list(_call: &Call) -> Result<Webhooks, Refusal> {
         Ok(Webhooks { items: webhooks::all()?.into_iter().map(Webhook::from).collect() })
     }
 
     /// Get one webhook, with its state and its last successes and failures.
-    #[action(access = events, idempotent, example = json!({ "webhook_id": WEBHOOK_ID }))]
+    #[action(
+        access = events, idempotent, example = json!({ "webhook_id": WEBHOOK_ID }),
+        intents = [
+            "is my webhook working?",
+            "show the state of this endpoint",
+            "when did the callback last fail?",
+            "why was my webhook disabled?",
+            "settings of one webhook",
+        ]
+    )]
     fn get(_call: &Call, input: WebhookId) -> Result<Shown, WebhookError> {
         Ok(shown(find(&input.webhook_id)?))
     }
@@ -126,7 +160,14 @@ impl SvcWebhooks {
             "expected_version": 2,
             "types": ["meeting.confirmed"],
             "description": null,
-        })
+        }),
+        intents = [
+            "change the webhook URL",
+            "my server moved to another address",
+            "send only meeting events to this endpoint",
+            "edit the event types of my callback",
+            "correct the description of my webhook",
+        ]
     )]
     fn update(_call: &Call, input: Update) -> Result<Answer<Shown>, WebhookError> {
         let before = allowed(&input.webhook_id, "update")?;
@@ -147,13 +188,31 @@ impl SvcWebhooks {
     /// Pause a webhook.
     ///
     /// Events that happen meanwhile wait for `resume`. Only an active webhook can be paused.
-    #[action(access = events, example = json!({ "webhook_id": WEBHOOK_ID }))]
+    #[action(
+        access = events, example = json!({ "webhook_id": WEBHOOK_ID }),
+        intents = [
+            "stop sending to my server for now",
+            "we are doing maintenance, hold the callbacks",
+            "pause the webhook",
+            "keep events until my endpoint is back",
+            "do not call my URL tonight",
+        ]
+    )]
     fn pause(_call: &Call, input: WebhookId) -> Result<Shown, WebhookError> {
         Ok(shown(webhooks::pause(&allowed(&input.webhook_id, "pause")?.id)?))
     }
 
     /// Resume a paused webhook; waiting events are sent too.
-    #[action(access = events, example = json!({ "webhook_id": WEBHOOK_ID }))]
+    #[action(
+        access = events, example = json!({ "webhook_id": WEBHOOK_ID }),
+        intents = [
+            "send events to my server again",
+            "maintenance is over, continue the webhook",
+            "unpause the callback",
+            "deliver the waiting events",
+            "turn the endpoint back on",
+        ]
+    )]
     fn resume(_call: &Call, input: WebhookId) -> Result<Shown, WebhookError> {
         Ok(shown(webhooks::resume(&allowed(&input.webhook_id, "resume")?.id)?))
     }
@@ -162,7 +221,16 @@ impl SvcWebhooks {
     ///
     /// It is shown only this once. For a day requests are signed with the old secret too, so that
     /// no request fails while you replace it.
-    #[action(access = events, example = json!({ "webhook_id": WEBHOOK_ID }))]
+    #[action(
+        access = events, example = json!({ "webhook_id": WEBHOOK_ID }),
+        intents = [
+            "my webhook secret leaked",
+            "get a new signing key",
+            "change the secret of my endpoint",
+            "rotate the key that signs callbacks",
+            "I lost the webhook secret",
+        ]
+    )]
     fn rotate_secret(_call: &Call, input: WebhookId) -> Result<WithSecret, WebhookError> {
         Ok(webhooks::rotate_secret(&allowed(&input.webhook_id, "rotate_secret")?.id)?.into())
     }
@@ -170,7 +238,16 @@ impl SvcWebhooks {
     /// Send an event `webhook.test` to an active webhook.
     ///
     /// It is signed like every other; `deliveries` shows its outcome.
-    #[action(access = events, example = json!({ "webhook_id": WEBHOOK_ID }))]
+    #[action(
+        access = events, example = json!({ "webhook_id": WEBHOOK_ID }),
+        intents = [
+            "send a test event to my endpoint",
+            "try out the webhook",
+            "does my server receive callbacks?",
+            "ping my URL",
+            "simulate an event",
+        ]
+    )]
     fn test(_call: &Call, input: WebhookId) -> Result<Answer<Tested>, WebhookError> {
         let endpoint = allowed(&input.webhook_id, "test")?;
         let event_id = webhooks::test(&endpoint.id)?;
@@ -184,7 +261,14 @@ impl SvcWebhooks {
     /// attempt. Those that failed too often are `dead`; `redeliver` sends them again.
     #[action(
         access = events, idempotent,
-        example = json!({ "webhook_id": WEBHOOK_ID, "outcome": "dead" })
+        example = json!({ "webhook_id": WEBHOOK_ID, "outcome": "dead" }),
+        intents = [
+            "which webhook calls failed?",
+            "show the log of callbacks",
+            "did the event reach my server?",
+            "what did my endpoint answer?",
+            "list dead or pending deliveries",
+        ]
     )]
     fn deliveries(_call: &Call, input: Deliveries) -> Result<DeliveryPage, WebhookError> {
         find(&input.webhook_id)?;
@@ -200,7 +284,16 @@ impl SvcWebhooks {
     /// Send one delivery again, from the first attempt.
     ///
     /// It is tried at once, and then by the whole schedule if it fails.
-    #[action(access = events, example = json!({ "delivery_id": "dlv_01JD62M3N4P5Q6R7S8T9V0W1X2" }))]
+    #[action(
+        access = events, example = json!({ "delivery_id": "dlv_01JD62M3N4P5Q6R7S8T9V0W1X2" }),
+        intents = [
+            "send a failed callback again",
+            "retry this delivery",
+            "my server was broken, repeat that event",
+            "deliver the dead event once more",
+            "resend one webhook call",
+        ]
+    )]
     fn redeliver(_call: &Call, input: DeliveryId) -> Result<Redelivered, WebhookError> {
         let delivery = webhooks::redeliver(&input.delivery_id)?;
         Ok(Redelivered { delivery: delivery.ok_or(WebhookError::DeliveryNotFound)?.into() })
@@ -209,7 +302,16 @@ impl SvcWebhooks {
     /// Delete a webhook. Unsent events are not sent.
     ///
     /// Undelivered events are still in the inbox: `svc.events` `pull` returns them.
-    #[action(access = events, destructive, example = json!({ "webhook_id": WEBHOOK_ID }))]
+    #[action(
+        access = events, destructive, example = json!({ "webhook_id": WEBHOOK_ID }),
+        intents = [
+            "remove the webhook",
+            "stop the callbacks for good",
+            "unregister my endpoint",
+            "delete my callback URL",
+            "I do not need push any more",
+        ]
+    )]
     fn delete(_call: &Call, input: WebhookId) -> Result<Deleted, WebhookError> {
         match webhooks::remove(&input.webhook_id)? {
             true => Ok(Deleted { deleted: true }),

@@ -75,7 +75,17 @@ impl SvcWhoami {
     ///
     /// `may_call` lists the access classes that work with this token; `next_steps` shows how to get
     /// the others. A step with `ask_user` needs an answer from the person first.
-    #[action(access = open, idempotent)]
+    #[action(
+        access = open, idempotent,
+        intents = [
+            "who am I?",
+            "am I logged in?",
+            "what can I do with this token?",
+            "what should I do first?",
+            "why am I not allowed to write?",
+            "is this agent linked to a person?",
+        ]
+    )]
     fn get(call: &Call) -> Result<Whoami, Refusal> {
         let caller = call.require_agent()?;
         let state = if caller.owner_id.is_some() { State::Claimed } else { State::Anonymous };

@@ -9,9 +9,9 @@ use quote::{format_ident, quote};
 use syn::{Expr, FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, ReturnType, Type};
 
 const KNOWN: &str = "id, version, title, tags, status, sunset_at, successor, default_action, \
-    collections, invokes, state_machines, roles, prompts, annotations";
+    collections, invokes, state_machines, roles, prompts, tools, annotations";
 const KNOWN_OF_ACTION: &str = "access, idempotent, destructive, cost_credits, emits, callers, on, \
-    example, deprecated, annotations, name";
+    example, deprecated, intents, annotations, name";
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let mut block: ItemImpl = syn::parse2(item)?;
@@ -88,7 +88,7 @@ fn head(arguments: Vec<Argument>, block: &ItemImpl) -> syn::Result<TokenStream> 
     let mut id = None;
     let mut title = None;
     let mut version = quote!(env!("CARGO_PKG_VERSION"));
-    let mut rest = Vec::new();
+    let (mut rest, mut annotated) = (Vec::new(), Vec::new());
     for argument in arguments {
         let name = argument.name.clone();
         match name.to_string().as_str() {
@@ -102,9 +102,10 @@ fn head(arguments: Vec<Argument>, block: &ItemImpl) -> syn::Result<TokenStream> 
                 let value = argument.value()?;
                 rest.push(quote!(#name: #value.into_iter().map(Into::into).collect()));
             }
-            "annotations" => {
-                let annotations = annotations(argument)?;
-                rest.push(quote!(#name: #annotations));
+            "annotations" => annotated.extend(annotations(argument)?),
+            "tools" => {
+                let tools = argument.value()?;
+                annotated.push(quote!(::portolan_sdk::annotation(::portolan_sdk::TOOLS, &#tools)));
             }
             "collections" | "invokes" | "state_machines" | "prompts" => {
                 let list = list(argument)?;
@@ -136,6 +137,7 @@ fn head(arguments: Vec<Argument>, block: &ItemImpl) -> syn::Result<TokenStream> 
             title: #title.into(),
             summary: #summary.into(),
             description: #description.into(),
+            annotations: ::std::vec![#(#annotated),*],
             #(#rest,)*
             ..::core::default::Default::default()
         }
@@ -172,7 +174,7 @@ fn action(
         ident.span(),
     ));
     let (mut access, mut changes, mut examples) = (None, Vec::new(), Vec::new());
-    let (mut event_types, mut emits) = (Vec::new(), Vec::new());
+    let (mut event_types, mut emits, mut annotated) = (Vec::new(), Vec::new(), Vec::new());
     let input = &types.input;
     for argument in arguments {
         let argument_name = argument.name.clone();
@@ -188,9 +190,11 @@ fn action(
                 let list = list(argument)?;
                 changes.push(quote!(action.callers = ::std::vec![#(#list.into()),*];));
             }
-            "annotations" => {
-                let annotations = annotations(argument)?;
-                changes.push(quote!(action.annotations = #annotations;));
+            "annotations" => annotated.extend(annotations(argument)?),
+            "intents" => {
+                let texts = argument.value()?;
+                annotated
+                    .push(quote!(::portolan_sdk::annotation(::portolan_sdk::INTENTS, &#texts)));
             }
             "on" => event_types.push(argument.value()?),
             "deprecated" => {
@@ -245,6 +249,7 @@ fn action(
             ::std::vec![#(#examples),*],
         );
         #(#changes)*
+        action.annotations = ::std::vec![#(#annotated),*];
         let publishes: ::std::vec::Vec<::portolan_sdk::contract::description::Publication> =
             ::std::vec![#(#emits.publication()),*];
         action.emits = publishes.iter().map(|event| event.event_type.clone()).collect();
@@ -287,8 +292,8 @@ fn list(argument: Argument) -> syn::Result<Vec<Expr>> {
     }
 }
 
-/// Returns the expression of `annotations = [("key", value), …]`.
-fn annotations(argument: Argument) -> syn::Result<TokenStream> {
+/// Returns the expressions of `annotations = [("key", value), …]`.
+fn annotations(argument: Argument) -> syn::Result<Vec<TokenStream>> {
     let mut records = Vec::new();
     for pair in list(argument)? {
         let Expr::Tuple(pair) = &pair else {
@@ -300,7 +305,7 @@ fn annotations(argument: Argument) -> syn::Result<TokenStream> {
             _ => return Err(syn::Error::new_spanned(pair, "write a pair of key and value")),
         });
     }
-    Ok(quote!(::std::vec![#(#records),*]))
+    Ok(records)
 }
 
 struct Signature {

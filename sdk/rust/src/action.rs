@@ -118,6 +118,28 @@ fn add_new<T>(list: &mut Vec<T>, values: Vec<T>, key: impl Fn(&T) -> String) {
 /// The annotation of an action of access `write` that suspended people may call as well: `true`.
 pub const WHILE_SUSPENDED: &str = "portolan/while_suspended";
 
+/// The annotation of the capability with its tools: `#[capability(tools = [Tool { … }])]`.
+pub const TOOLS: &str = "portolan/tools";
+
+/// The annotation of an action with what people want when it is right for them:
+/// `#[action(intents = ["find a flat"])]`.
+pub const INTENTS: &str = "portolan/intents";
+
+/// A tool for clients of MCP: some actions of the capability, of which all read, or none. The actions that are in no
+/// tool get tools of the host: one for those that read, one for those that write, one for the destructive ones.
+#[derive(Debug, Clone, Serialize)]
+pub struct Tool {
+    /// The name of the task in snake_case, which follows the capability's in the name of the tool.
+    pub name: &'static str,
+    pub title: &'static str,
+    /// What the tool does, in the first line; then when to use it, and what to use for something similar.
+    pub description: &'static str,
+    /// The names of its actions, the most important one first.
+    pub actions: &'static [&'static str],
+    /// Whether it belongs among the few tools that a host lists by default.
+    pub default: bool,
+}
+
 /// Returns the record of an annotation. Its value is the JSON text of `value`.
 pub fn annotation(key: &str, value: &(impl Serialize + ?Sized)) -> Annotation {
     Annotation { key: key.into(), value: to_json(value) }

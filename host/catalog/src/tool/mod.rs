@@ -11,7 +11,7 @@ mod walk;
 use crate::{action::Action, call_schema::reserved_fields};
 use definitions::{Definitions, DocumentDefinitions};
 use plain::{drop_null, plain_input, split_types};
-use portolan_vocabulary::Descriptor;
+use portolan_vocabulary::{ActionDescriptor, Descriptor};
 use property::{FieldUse, property};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -32,8 +32,11 @@ impl ToolSchemas {
     }
 }
 
-/// Returns the default action, if it is one of these.
-fn default_action<'a>(descriptor: &'a Descriptor, actions: &[&Action]) -> Option<&'a str> {
+/// Returns the only action, or the default action if it is one of these.
+fn default_action<'a>(descriptor: &'a Descriptor, actions: &[&'a Action]) -> Option<&'a str> {
+    if let [only] = actions {
+        return Some(&only.descriptor.name);
+    }
     let default = descriptor.default_action.as_deref()?;
     actions.iter().any(|action| action.descriptor.name == default).then_some(default)
 }
@@ -136,8 +139,11 @@ fn output(actions: &[&Action]) -> Map<String, Value> {
 /// Returns the schema of the field that names the action.
 fn action_field(descriptor: &Descriptor, actions: &[&Action]) -> Value {
     let names: Vec<&str> = actions.iter().map(|action| action.descriptor.name.as_str()).collect();
-    let line =
-        |action: &&Action| format!("\n- {}: {}", action.descriptor.name, action.descriptor.title);
+    let line = |action: &&Action| {
+        let ActionDescriptor { name, title, deprecated, .. } = &action.descriptor;
+        let note = deprecated.as_ref().map(|reason| format!(" Deprecated: {reason}"));
+        format!("\n- {name}: {title}{}", note.unwrap_or_default())
+    };
     let lines: String = actions.iter().map(line).collect();
     let mut field = json!({
         "type": "string",

@@ -99,7 +99,15 @@ fn print_grants(capability: &Capability, config: &Config) {
 
 /// Prints what agents would not understand. Returns whether nothing was found.
 fn print_lint(capability: &Capability) -> bool {
-    line!("  tool      about {} tokens", tool_tokens(capability));
+    for tool in &capability.tools {
+        let hint = match (tool.read_only, tool.destructive) {
+            (true, _) => "reads",
+            (false, true) => "destructive",
+            (false, false) => "writes",
+        };
+        let tokens = tool_tokens(capability, tool);
+        line!("  tool      {} ({hint}; about {tokens} tokens)", tool.name);
+    }
     let found = lint(capability);
     if !found.is_empty() {
         line!("not ready for agents (--strict):");
