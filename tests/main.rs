@@ -67,6 +67,7 @@ mod cases {
     mod feeds_requests;
     mod feeds_served;
     mod feeds_transfer;
+    mod finder;
     mod front;
     mod frozen;
     mod guide;

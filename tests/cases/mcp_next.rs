@@ -18,14 +18,14 @@ struct Known {
 }
 
 impl Known {
-    /// Returns the tool with an action, or any tool of the capability.
+    /// Returns the listed tool with an action.
     fn tool_of(&self, id: &str, action: &str) -> Option<&str> {
-        let tools = self.owners.iter().filter(|(_, owner)| *owner == id).map(|(tool, _)| tool);
+        let mut tools = self.owners.iter().filter(|(_, owner)| *owner == id).map(|(tool, _)| tool);
         let has = |tool: &&String| {
             let actions = &self.tools[*tool]["action"]["enum"];
             actions.as_array().is_some_and(|actions| actions.contains(&json!(action)))
         };
-        tools.clone().find(has).or_else(|| tools.clone().next()).map(String::as_str)
+        tools.find(has).map(String::as_str)
     }
 
     async fn of(client: &Mcp<'_>, all: &Mcp<'_>) -> Self {
@@ -121,10 +121,9 @@ async fn every_step_can_be_taken() {
                 let fault_of =
                     |answer: &Value| Some((known.fault(answer.get("next")?)?, answer.clone()));
                 faults.extend(fault_of(&answer));
+                let action = example["action"].as_str().unwrap();
+                let listed = known.tool_of(entry["id"].as_str().unwrap(), action).unwrap_or(tool);
                 for body in invalid_bodies(&example) {
-                    let named = entry["id"].as_str().unwrap();
-                    let action = body["action"].as_str().unwrap_or_default();
-                    let listed = known.tool_of(named, action).unwrap_or(tool);
                     let answer = claimed.tool(listed, body).await["structuredContent"].clone();
                     let is_invalid = answer["conflict"]["kind"] == "validation";
                     invalid += usize::from(is_invalid);

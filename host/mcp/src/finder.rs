@@ -3,7 +3,7 @@
 use crate::{
     permitted::permits,
     request::{Permitted, Target, ToolRequest, tool_call},
-    tool::{actions_of, description},
+    tool::{actions_of, description, example},
     words::Index,
 };
 use portolan_catalog::{Capability, CapabilityTool, Snapshot, intents};
@@ -208,13 +208,8 @@ impl Finder {
             "only_reads": tool.read_only,
             "actions": actions.collect::<Vec<_>>(),
         });
-        let example = capability
-            .action(best)?
-            .descriptor
-            .examples
-            .first()
-            .and_then(|example| example.as_ref().ok()?.as_object().cloned());
-        if let Some(example) = example.filter(|_| has_example) {
+        let example = example(&capability.action(best)?.descriptor);
+        if let Some(Value::Object(example)) = example.filter(|_| has_example) {
             item["example"] = Value::Object(call(&capability.id, tool.read_only, example));
         }
         Some(item)

@@ -20,9 +20,9 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-/// The maximum number of bytes of the tools that are listed by default: 8,000 tokens of about four bytes, without
-/// the tools that find others.
-const DEFAULT_BYTES: usize = 27_000;
+/// The maximum number of bytes of the tools that are listed by default: with the tools that find others, 8,000 tokens of
+/// about four bytes.
+const DEFAULT_BYTES: usize = 29_000;
 /// The number of capabilities after which a list of all tools is continued on another page.
 const PAGE_CAPABILITIES: usize = 50;
 /// The number of pages that are kept, of all views and sets of scopes.

@@ -1,0 +1,61 @@
+//! How well `find_capabilities` finds what people want. Each intent names the actions that are right for it.
+
+use crate::{cases::plugins::shipped, harness::mcp::Mcp};
+use serde_json::{Value, json};
+
+/// How many percent of the intents have a right tool first, and among the first three.
+#[derive(Debug, PartialEq, PartialOrd)]
+struct Score {
+    first: f64,
+    in_three: f64,
+}
+
+/// Returns the place of the first tool with a right action among the found ones.
+async fn place(client: &Mcp<'_>, intent: &Value) -> Option<usize> {
+    let found = client.tool("find_capabilities", json!({ "query": intent["intent"] })).await;
+    let items = found["structuredContent"]["items"].as_array().unwrap().clone();
+    items.iter().position(|item| {
+        let capability = item["capability"].as_str().unwrap();
+        let actions = item["actions"].as_array().unwrap().iter();
+        let name = |action: &Value| format!("{capability}.{}", action["action"].as_str().unwrap());
+        actions.map(name).any(|name| intent["right"].as_array().unwrap().contains(&json!(name)))
+    })
+}
+
+async fn score(client: &Mcp<'_>, set: &str) -> Score {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/corpora/intents");
+    let text = std::fs::read_to_string(format!("{folder}/{set}")).unwrap();
+    let intents: Vec<Value> = serde_json::from_str(&text).unwrap();
+    let (mut first, mut in_three) = (0, 0);
+    for intent in &intents {
+        let place = place(client, intent).await;
+        first += usize::from(place == Some(0));
+        if set == "main.json" && place != Some(0) {
+            let found =
+                client.tool("find_capabilities", json!({ "query": intent["intent"] })).await;
+            let items = found["structuredContent"]["items"].as_array().unwrap().clone();
+            println!(
+                "{place:?} {intent} {:?}",
+                items
+                    .iter()
+                    .take(3)
+                    .map(|item| format!("{}:{}", item["tool"], item["actions"][0]["action"]))
+                    .collect::<Vec<_>>()
+            );
+        }
+        in_three += usize::from(place.is_some_and(|place| place < 3));
+    }
+    let percent = |count: usize| 100.0 * count as f64 / intents.len() as f64;
+    Score { first: percent(first), in_three: percent(in_three) }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_right_tool_is_found_by_plain_words() {
+    let host = shipped().await;
+    let client = host.mcp("svc.read svc.write svc.events").await;
+    for set in ["main.json", "held_out.json"] {
+        let score = score(&client, set).await;
+        println!("{set}: {score:?}");
+        assert!(score.first >= 85.0 && score.in_three >= 95.0, "{set}: {score:?}");
+    }
+}
