@@ -30,19 +30,6 @@ async fn score(client: &Mcp<'_>, set: &str) -> Score {
     for intent in &intents {
         let place = place(client, intent).await;
         first += usize::from(place == Some(0));
-        if set == "main.json" && place != Some(0) {
-            let found =
-                client.tool("find_capabilities", json!({ "query": intent["intent"] })).await;
-            let items = found["structuredContent"]["items"].as_array().unwrap().clone();
-            println!(
-                "{place:?} {intent} {:?}",
-                items
-                    .iter()
-                    .take(3)
-                    .map(|item| format!("{}:{}", item["tool"], item["actions"][0]["action"]))
-                    .collect::<Vec<_>>()
-            );
-        }
         in_three += usize::from(place.is_some_and(|place| place < 3));
     }
     let percent = |count: usize| 100.0 * count as f64 / intents.len() as f64;

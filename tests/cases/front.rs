@@ -297,6 +297,20 @@ async fn a_browser_is_told_what_it_may_not_do_and_when_to_come_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_reference_finds_actions_by_plain_words() {
+    let host = Host::with(&["calendar", "faq_search", "reports"]).await;
+    let page = host.fetch("/docs?q=complain+about+a+scam", &[BROWSER]).await;
+    assert_safe(&page);
+    let links = attributes(&html(&page), "#found a", "href");
+    assert_eq!(links[0], "/docs/reports#create", "{links:?}");
+    let page = host.fetch("/docs?q=%3Cscript%3E+qzx", &[BROWSER]).await;
+    assert_safe(&page);
+    assert_eq!(attributes(&html(&page), "#found ol a", "href"), Vec::<String>::new());
+    // Without words, the page is the list.
+    assert!(inside(&host.fetch("/docs?q=+", &[BROWSER]).await).contains(&"/docs/calendar".to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_reference_describes_every_capability_and_each_of_its_calls() {
     let host = Host::with(&["notes", "ledger", "agent_credits"]).await;
     let list = host.fetch("/docs", &[BROWSER]).await;

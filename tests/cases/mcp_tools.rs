@@ -403,12 +403,6 @@ async fn the_default_list_is_small_and_says_the_truth() {
     let tokens = serde_json::to_string(tools).unwrap().len() / 4;
     assert!(tokens <= 8_000, "{tokens} tokens");
     assert!(tools.iter().all(|tool| tool.get("outputSchema").is_none()));
-    std::fs::write(
-        "/tmp/tools.json",
-        json!(host.mcp(ALL).await.view("/all").tools().await).to_string(),
-    )
-    .unwrap();
-    println!("{:?}", tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect::<Vec<_>>());
     let is_default = |name: &str| tools.iter().any(|tool| tool["name"] == name);
     assert!(is_default("agent_listings_search") && is_default("matching_sessions_review"));
 }

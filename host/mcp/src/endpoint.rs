@@ -1,6 +1,7 @@
 //! The endpoint: the state that the servers of all clients share, and the check of scopes before a call.
 
 use crate::{McpSettings, Page, View, request::ToolRequest, tools, view::ToolSet};
+use portolan_catalog::Capability;
 use portolan_pipeline::{Host, ensure_permitted};
 use portolan_vocabulary::{AgentCaller, ErrorCode, Failure, one_line};
 use rmcp::{ErrorData, model::JsonRpcError};
@@ -68,6 +69,12 @@ impl Mcp {
     /// Ends all streams. Requests in flight are still answered.
     pub fn stop(&self) {
         self.stop.cancel();
+    }
+
+    /// Returns at most `limit` actions that fit the words of a query, the best first: as `find_capabilities` finds them.
+    pub fn find_actions(&self, query: &str, limit: usize) -> Vec<(Arc<Capability>, String)> {
+        let tools = self.current_tools();
+        tools.finder().actions(query, self.host.clock.now()).take(limit).collect()
     }
 
     /// Ensures that there are tools of each toolset that a view names.

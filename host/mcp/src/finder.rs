@@ -166,6 +166,19 @@ impl Finder {
         json!({ "items": items.collect::<Vec<_>>(), "total": ranked.len() })
     }
 
+    /// Returns the actions that fit the words of a query, the best first.
+    pub(super) fn actions(
+        &self,
+        query: &str,
+        now: Timestamp,
+    ) -> impl Iterator<Item = (Arc<Capability>, String)> {
+        let found = self.index.search(query).into_iter();
+        let found = found.filter_map(|found| self.actions.get(found));
+        found
+            .filter(move |(capability, ..)| !capability.is_sunset(now))
+            .map(|(capability, _, action)| (Arc::clone(capability), action.clone()))
+    }
+
     /// Returns the found actions of each tool, the best tool and the best action first.
     fn ranked(&self, query: &str, now: Timestamp) -> Vec<Vec<usize>> {
         let mut tools: Vec<Vec<usize>> = Vec::new();

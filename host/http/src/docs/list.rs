@@ -1,4 +1,5 @@
-//! `GET /docs`: the capabilities by topic, in pages, and the errors that every capability can answer.
+//! `GET /docs`: the capabilities by topic, in pages, and the errors that every capability can answer; with `q`, the
+//! actions that fit its words.
 
 use crate::{
     App,
@@ -18,24 +19,37 @@ use std::sync::Arc;
 
 /// How many capabilities one page lists.
 const PAGE: usize = 100;
+/// How many actions a search finds at most, and how many characters of its words count.
+const FOUND: usize = 20;
+const QUERY_CHARACTERS: usize = 200;
 /// The topic of a capability without tags.
 const NO_TOPIC: &str = "other";
 
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Asked {
     page: Option<usize>,
+    q: Option<String>,
 }
 
 #[derive(Template)]
 #[template(path = "docs/list.html")]
 struct ListPage<'a> {
     count: usize,
+    /// The words that were searched for, and the actions that fit them, instead of the topics.
+    query: Option<&'a str>,
+    found: Vec<FoundAction<'a>>,
     topics: Vec<Topic<'a>>,
     /// The number of this page, from 1, and of the last one.
     number: usize,
     last: usize,
     /// The errors that every capability can answer; empty after the first page.
     errors: Vec<CommonError>,
+}
+
+struct FoundAction<'a> {
+    capability: &'a str,
+    name: &'a str,
+    title: &'a str,
 }
 
 /// Capabilities with the same first tag.
@@ -65,16 +79,39 @@ pub(crate) async fn show(
     asked: Result<Query<Asked>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    let Ok(Query(Asked { page })) = asked else { return Err(refusal::no_such_path().await) };
+    let Ok(Query(Asked { page, q })) = asked else { return Err(refusal::no_such_path().await) };
     let snapshot = app.host.catalog.snapshot();
     let count = snapshot.capabilities.len();
     let (number, last) = (page.unwrap_or(1), count.div_ceil(PAGE).max(1));
     if !(1..=last).contains(&number) {
         return Err(refusal::no_such_path().await);
     }
+    let query: Option<String> = q.map(|words| words.trim().chars().take(QUERY_CHARACTERS).collect());
+    let query = query.as_deref().filter(|words| !words.is_empty());
+    if let Some(words) = query {
+        let found = app.mcp.find_actions(words, FOUND);
+        let shown = ListPage {
+            count,
+            query,
+            found: found.iter().map(FoundAction::new).collect(),
+            topics: Vec::new(),
+            number: 1,
+            last: 1,
+            errors: Vec::new(),
+        };
+        return Ok(public_page(&headers, &shown));
+    }
     let errors = if number == 1 { common_errors() } else { Vec::new() };
-    let shown = ListPage { count, topics: topics(&snapshot, number), number, last, errors };
+    let topics = topics(&snapshot, number);
+    let shown = ListPage { count, query, found: Vec::new(), topics, number, last, errors };
     Ok(public_page(&headers, &shown))
+}
+
+impl<'a> FoundAction<'a> {
+    fn new((capability, name): &'a (Arc<Capability>, String)) -> Self {
+        let title = capability.action(name).map(|action| action.descriptor.title.as_str());
+        Self { capability: &capability.id, name, title: title.unwrap_or_default() }
+    }
 }
 
 fn topic(capability: &Capability) -> &str {
