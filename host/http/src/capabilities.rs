@@ -1,4 +1,4 @@
-//! `GET /v1/capabilities` and `GET /v1/capabilities/{id}/schema`: open to everyone.
+//! `GET /v1/capabilities`, with `q` a search for actions, and `GET /v1/capabilities/{id}/schema`: open to everyone.
 
 use crate::{
     App,
@@ -8,22 +8,58 @@ use crate::{
     refusal::Refusal,
 };
 use axum::{
-    Extension,
+    Extension, Json,
     body::Bytes,
-    extract::State,
+    extract::{Query, State, rejection::QueryRejection},
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse as _, Response},
 };
 use portolan_catalog::Document;
 use portolan_vocabulary::{ErrorCode, Failure};
+use serde::Deserialize;
+use serde_json::{Value, json};
 use std::sync::Arc;
+
+/// How many actions a search finds at most, and how many characters of its words count.
+const FOUND: usize = 20;
+const QUERY_CHARACTERS: usize = 200;
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Asked {
+    q: Option<String>,
+}
 
 pub(super) async fn list(
     State(app): State<Arc<App>>,
+    asked: Result<Query<Asked>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
+    if let Ok(Query(Asked { q: Some(words) })) = asked {
+        return Ok(Json(found(&app, &words)).into_response());
+    }
     let snapshot = app.host.catalog.snapshot();
     document(&app, &headers, &snapshot.document, "application/json").await
+}
+
+/// Returns the actions that fit these words, the best first, each with a call as an example: `{items}`.
+fn found(app: &App, words: &str) -> Value {
+    let words: String = words.chars().take(QUERY_CHARACTERS).collect();
+    let items = app.mcp.find_actions(&words, FOUND).into_iter().filter_map(|(capability, name)| {
+        let action = &capability.action(&name)?.descriptor;
+        let mut item = json!({
+            "capability": capability.id,
+            "action": action.name,
+            "title": action.title,
+            "access": action.access,
+            "schema_url": format!("/v1/capabilities/{}/schema", capability.id),
+            "call_url": format!("/v1/capabilities/{}/call", capability.id),
+        });
+        if let Some(example) = action.example() {
+            item["example"] = example;
+        }
+        Some(item)
+    });
+    json!({ "items": items.collect::<Vec<_>>() })
 }
 
 pub(super) async fn schema(

@@ -103,6 +103,7 @@ struct RegisterClient {
 
 /// List every capability.
 #[utoipa::path(get, path = "/v1/capabilities", operation_id = "listCapabilities", tag = "catalog",
+    params(("q" = Option<String>, Query, description = "Words for what you want to do: the answer is `{items}`, the actions that fit, the best first")),
     responses((status = 200, description = "The live catalog", body = Value), (status = 304, description = "Not modified")))]
 #[expect(dead_code, reason = "utoipa reads this function for /openapi.json; nothing calls it")]
 fn list_capabilities() {}

@@ -3,7 +3,7 @@
 use crate::{
     permitted::permits,
     request::{Permitted, Target, ToolRequest, tool_call},
-    tool::{actions_of, description, example},
+    tool::{actions_of, description},
     words::Index,
 };
 use portolan_catalog::{Capability, CapabilityTool, Snapshot, intents};
@@ -221,7 +221,7 @@ impl Finder {
             "only_reads": tool.read_only,
             "actions": actions.collect::<Vec<_>>(),
         });
-        let example = example(&capability.action(best)?.descriptor);
+        let example = capability.action(best)?.descriptor.example();
         if let Some(Value::Object(example)) = example.filter(|_| has_example) {
             item["example"] = Value::Object(call(&capability.id, tool.read_only, example));
         }

@@ -2,7 +2,7 @@
 
 use crate::permitted::permits;
 use portolan_catalog::{Action, Capability, CapabilityTool};
-use portolan_vocabulary::{Access, ActionDescriptor, AgentCaller};
+use portolan_vocabulary::{Access, AgentCaller};
 use rmcp::model::{MetaObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(super) fn tool(
     let schemas = capability.tool_of(&actions);
     let mut input = Arc::unwrap_or_clone(schemas.input);
     let examples: Vec<_> =
-        actions.iter().filter_map(|action| example(&action.descriptor)).collect();
+        actions.iter().filter_map(|action| action.descriptor.example()).collect();
     if !examples.is_empty() {
         let examples = examples.into_iter().take(EXAMPLES).collect();
         input.insert("examples".to_owned(), Value::Array(examples));
@@ -48,14 +48,6 @@ pub(super) fn tool(
 /// Returns the actions of a tool, in its order.
 pub(super) fn actions_of<'a>(capability: &'a Capability, tool: &CapabilityTool) -> Vec<&'a Action> {
     tool.actions.iter().filter_map(|name| capability.action(name)).collect()
-}
-
-/// Returns the first example of an action as the body of a call.
-pub(super) fn example(action: &ActionDescriptor) -> Option<Value> {
-    let example = action.examples.first()?.as_ref().ok()?.as_object()?;
-    let mut body = Map::from_iter([("action".to_owned(), json!(action.name))]);
-    body.extend(example.clone());
-    Some(Value::Object(body))
 }
 
 /// Returns what a tool is for, and what a call of it requires.

@@ -3,7 +3,7 @@
 use crate::people::Person;
 use crate::{Access, ErrorKind, Timestamp};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 #[derive(Debug, Clone)]
 pub struct Descriptor {
@@ -141,6 +141,16 @@ pub struct ActionDescriptor {
     pub callers: Vec<String>,
     pub examples: Vec<Result<Value, String>>,
     pub deprecated: Option<String>,
+}
+
+impl ActionDescriptor {
+    /// Returns the first example as the body of a call, with `action`.
+    pub fn example(&self) -> Option<Value> {
+        let example = self.examples.first()?.as_ref().ok()?.as_object()?;
+        let mut body = Map::from_iter([("action".to_owned(), Value::from(self.name.as_str()))]);
+        body.extend(example.clone());
+        Some(Value::Object(body))
+    }
 }
 
 #[derive(Debug, Clone)]

@@ -84,10 +84,7 @@ impl Agents {
 
 /// Returns the body of a call with the first example of an action.
 fn example(action: &ActionDescriptor) -> Value {
-    let mut body = Map::from_iter([("action".to_owned(), json!(action.name))]);
-    let example = action.examples.iter().flatten().next().and_then(Value::as_object);
-    body.extend(example.cloned().unwrap_or_default());
-    Value::Object(body)
+    action.example().unwrap_or_else(|| json!({ "action": action.name }))
 }
 
 /// Returns JSON in single quotes for a shell, where a quote within is written as `'\''`.
