@@ -10,7 +10,7 @@
 //!   `description` their texts, `finder` the three tools
 //!   for a large catalog, `request` a parsed tool call.
 //! - `call` is `tools/call`, `next` the step that an answer names, and `claim` the questions with which a person
-//!   claims the agent during a call; `direct` answers calls without the transport.
+//!   claims the agent during a call, `claim_page` the page where they do it; `direct` answers calls without the transport.
 //! - `resources` and `page` are documents, `prompts` texts that a person can start with, `changes` the
 //!   notifications about a new catalog version.
 //!
@@ -21,6 +21,7 @@
 mod call;
 mod changes;
 mod claim;
+mod claim_page;
 mod description;
 mod direct;
 mod endpoint;
