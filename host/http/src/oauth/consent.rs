@@ -93,17 +93,32 @@ pub(super) async fn refuse(
     address: Option<IpAddr>,
 ) -> Response {
     let identity = &app.host.identity;
-    let refused = match purpose {
+    match purpose {
         SignInPurpose::Authorization(request) => {
             let error = OAuthError::new("access_denied", "the person has refused");
             identity.record_refused_consent(&request.client_id, owner_id, address);
             let (redirect_uri, state) = (&request.redirect_uri, request.state.as_deref());
-            return redirect_to_client(app, redirect_uri, state, Err(&error));
+            redirect_to_client(app, redirect_uri, state, Err(&error))
         }
-        SignInPurpose::Device(request) => identity.refuse_device(request, owner_id, address).await,
-        SignInPurpose::Claim(request) => identity.refuse_claim(request, owner_id, address).await,
-    };
-    match refused {
+        SignInPurpose::Device(request) => {
+            refused(app, address, identity.refuse_device(request, owner_id, address)).await
+        }
+        SignInPurpose::Claim(request) => {
+            refused(app, address, identity.refuse_claim(request, owner_id, address)).await
+        }
+    }
+}
+
+/// Carries out a refusal, which reads the store, within the rate of its address.
+async fn refused(
+    app: &App,
+    address: Option<IpAddr>,
+    refusal: impl Future<Output = Result<(), IdentityError>>,
+) -> Response {
+    if let Err(failure) = app.host.rates.count_page_view(address) {
+        return failed(&failure);
+    }
+    match refusal.await {
         Ok(()) => stop_page(
             StatusCode::OK,
             "Refused",
