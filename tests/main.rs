@@ -55,6 +55,7 @@ mod cases {
     mod data_rights;
     mod deliveries;
     mod descriptor_conformance;
+    mod device;
     mod due_work;
     mod event_streams;
     mod events;
@@ -96,6 +97,7 @@ mod cases {
     mod matching_times;
     mod mcp;
     mod mcp_claim;
+    mod mcp_claim_pages;
     mod mcp_documents;
     mod mcp_examples;
     mod mcp_next;

@@ -2,7 +2,8 @@
 
 use crate::{
     abuse::{
-        calls, connections, documents, events, mcp, messages, operator, pages, registrations,
+        calls, connections, devices, documents, events, mcp, messages, operator, pages,
+        registrations,
         row::{Group, LIVE},
         run_time, tokens, webhooks,
     },
@@ -21,6 +22,8 @@ pub const TOKENS: Group =
     Group { test: "abuse::tokens_cost_little", options: tokens::options, rows: tokens::ROWS };
 pub const PAGES: Group =
     Group { test: "abuse::pages_cost_little", options: small, rows: pages::ROWS };
+pub const DEVICES: Group =
+    Group { test: "abuse::devices_cost_little", options: devices::options, rows: devices::ROWS };
 pub const MESSAGES: Group =
     Group { test: "abuse::messages_cost_little", options: messages::options, rows: messages::ROWS };
 pub const MCP: Group =
@@ -52,10 +55,11 @@ pub const OPERATOR: Group =
     Group { test: "abuse::the_operators_address_is_closed", options: small, rows: operator::ROWS };
 
 /// All groups, in the order of the document.
-pub const TABLE: [&Group; 13] = [
+pub const TABLE: [&Group; 14] = [
     &REGISTRATIONS,
     &TOKENS,
     &PAGES,
+    &DEVICES,
     &MESSAGES,
     &MCP,
     &CALLS,

@@ -6,6 +6,7 @@ mod attacker;
 mod calls;
 mod connections;
 mod cost;
+mod devices;
 mod documents;
 mod events;
 mod groups;
@@ -42,6 +43,11 @@ fn tokens_cost_little() {
 #[test]
 fn pages_cost_little() {
     run(&groups::PAGES);
+}
+
+#[test]
+fn devices_cost_little() {
+    run(&groups::DEVICES);
 }
 
 #[test]

@@ -112,6 +112,7 @@ async fn each_row_about_authentication_is_written_and_names_who_it_was() {
         let form = [("step", step), ("form_token", page.form_token.as_str())];
         assert_eq!(person.submit_to("/account", &form).await.reply.status, 401);
     }
+    decide_about_devices_and_claims(&host).await;
     let delete = host.client.delete(&managed).bearer_auth(token);
     assert_eq!(delete.send().await.unwrap().status(), 204);
 
@@ -179,6 +180,24 @@ async fn each_row_about_authentication_is_written_and_names_who_it_was() {
             who.remove("agent");
         }
         assert_eq!(named, who, "{}", row.name);
+    }
+}
+
+/// Has a person enter a wrong code of a device, refuse one claim and confirm another.
+async fn decide_about_devices_and_claims(host: &Host) {
+    let mut person = Person::new(host);
+    person.open("/device?user_code=BBBB-BBBB").await;
+    for step in ["refuse", "allow"] {
+        let pages = json!({ "elicitation": { "url": {} } });
+        let client = host.mcp("svc.read svc.write").await.with_capabilities(pages);
+        let asked = client.tool("ledger", json!({ "action": "open", "account": "x" })).await;
+        let url = text(&asked["inputRequests"]["answers"]["params"], "url");
+        let path = url.strip_prefix(&host.url).unwrap();
+        let page = match step {
+            "refuse" => person.sign_in(path, BOB).await,
+            _ => person.open(path).await,
+        };
+        assert_eq!(person.submit(&page, step, &[]).await.reply.status, 200);
     }
 }
 

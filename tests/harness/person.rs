@@ -106,7 +106,8 @@ impl<'a> Person<'a> {
     pub async fn submit(&mut self, page: &Page, step: &str, fields: &[(&str, &str)]) -> Page {
         let form = [&[("steps", page.steps.as_str()), ("step", step)], fields].concat();
         let reply = self.post(&form).await;
-        assert!([303, 400].contains(&reply.status.as_u16()), "{} {}", reply.status, reply.text);
+        let status = reply.status.as_u16();
+        assert!([200, 303, 400, 404, 409].contains(&status), "{status} {}", reply.text);
         match reply.header("location") {
             next if next.starts_with('/') => {
                 let next = next.to_owned();

@@ -62,6 +62,7 @@ pub(super) async fn authorization_server(State(app): State<Arc<App>>) -> Respons
         "issuer": issuer,
         "authorization_endpoint": at("/oauth/authorize"),
         "token_endpoint": at("/oauth/token"),
+        "device_authorization_endpoint": at("/oauth/device_authorization"),
         "registration_endpoint": at("/oauth/register"),
         "revocation_endpoint": at("/oauth/revoke"),
         "introspection_endpoint": at("/oauth/introspect"),

@@ -23,6 +23,7 @@ const SCHEMAS: &str = "#/components/schemas/";
         register_agent,
         register_client,
         issue_token,
+        authorize_device,
         revoke_token,
         introspect_token,
         poll_events,
@@ -48,12 +49,12 @@ struct Envelope {
     next: Option<Value>,
 }
 
-/// The parameters of one of three grants. Instead of client_secret, the client may authenticate
+/// The parameters of one of four grants. Instead of client_secret, the client may authenticate
 /// with HTTP Basic or with an assertion.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "utoipa reads this type for /openapi.json; nothing else uses it")]
 struct TokenRequest {
-    /// client_credentials, authorization_code or refresh_token
+    /// client_credentials, authorization_code, refresh_token or urn:ietf:params:oauth:grant-type:device_code
     grant_type: String,
     /// The authorization code (RFC 6749, section 4.1.3).
     code: Option<String>,
@@ -61,6 +62,8 @@ struct TokenRequest {
     code_verifier: Option<String>,
     redirect_uri: Option<String>,
     refresh_token: Option<String>,
+    /// The device code (RFC 8628, section 3.4).
+    device_code: Option<String>,
     client_id: Option<String>,
     /// The client's secret, or its client key.
     client_secret: Option<String>,
@@ -101,6 +104,18 @@ struct RegisterClient {
     jwks_uri: Option<String>,
 }
 
+/// The parameters of a device authorization request. The client authenticates as at the token endpoint.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "utoipa reads this type for /openapi.json; nothing else uses it")]
+struct DeviceAuthorizationRequest {
+    client_id: Option<String>,
+    client_secret: Option<String>,
+    /// Space-separated: svc.read, svc.write, svc.events. All of them if left out.
+    scope: Option<String>,
+    /// The address of this API, or that of MCP (RFC 8707).
+    resource: Option<String>,
+}
+
 /// List every capability.
 #[utoipa::path(get, path = "/v1/capabilities", operation_id = "listCapabilities", tag = "catalog",
     params(("q" = Option<String>, Query, description = "Words for what you want to do: the answer is `{items}`, the actions that fit, the best first")),
@@ -128,6 +143,13 @@ fn register_agent() {}
     responses((status = 200, description = "Token response", body = Value), (status = 400, description = "Error response", body = Value), (status = 401, description = "invalid_client", body = Value)))]
 #[expect(dead_code, reason = "utoipa reads this function for /openapi.json; nothing calls it")]
 fn issue_token() {}
+
+/// Begin the authorization of a device without a browser (RFC 8628).
+#[utoipa::path(post, path = "/oauth/device_authorization", operation_id = "authorizeDevice", tag = "identity",
+    request_body(content_type = "application/x-www-form-urlencoded", content = DeviceAuthorizationRequest),
+    responses((status = 200, description = "The codes, where a person enters theirs, and how often to request the token", body = Value), (status = 400, description = "Error response", body = Value), (status = 401, description = "invalid_client", body = Value)))]
+#[expect(dead_code, reason = "utoipa reads this function for /openapi.json; nothing calls it")]
+fn authorize_device() {}
 
 /// Register a client that people let act for them (RFC 7591).
 #[utoipa::path(post, path = "/oauth/register", operation_id = "registerClient", tag = "identity",

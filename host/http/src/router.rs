@@ -81,6 +81,7 @@ fn router<S: ServerHandler + Send + 'static>(
         .route("/v1/install/install.sh", get(install::shell))
         .route("/v1/install/install.ps1", get(install::powershell))
         .route("/oauth/token", post(oauth::token::token))
+        .route("/oauth/device_authorization", post(oauth::device::start))
         .route("/oauth/revoke", post(oauth::token::revoke))
         .route("/oauth/introspect", post(oauth::token::introspect))
         .route("/oauth/register", post(oauth::register::register))
@@ -115,8 +116,10 @@ fn router<S: ServerHandler + Send + 'static>(
         .route("/oauth/authorize", get(oauth::authorize::start))
         .route(
             "/oauth/authorize/continue",
-            get(oauth::authorize::continue_page).post(oauth::authorize::submit_step),
+            get(oauth::sign_in::continue_page).post(oauth::sign_in::submit_step),
         )
+        .route("/device", get(oauth::device::show))
+        .route("/claim/{link}", get(oauth::claim::show))
         .fallback(refusal::no_such_public_path)
         .method_not_allowed_fallback(refusal::no_such_method)
         .with_state(Arc::clone(&app))

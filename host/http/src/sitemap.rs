@@ -26,8 +26,17 @@ const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
 const XML: (HeaderName, &str) = (header::CONTENT_TYPE, "application/xml; charset=utf-8");
 const CACHE: (HeaderName, &str) = (header::CACHE_CONTROL, "public, max-age=3600");
 /// The paths that crawlers should not read: links that begin something, and pages for one person.
-const CLOSED: [&str; 7] =
-    ["/account", "/approve", "/handoff/", "/m/", "/map/handoffs/", "/oauth/", "/passkey"];
+const CLOSED: [&str; 9] = [
+    "/account",
+    "/approve",
+    "/claim/",
+    "/device",
+    "/handoff/",
+    "/m/",
+    "/map/handoffs/",
+    "/oauth/",
+    "/passkey",
+];
 
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Asked {

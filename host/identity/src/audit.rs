@@ -1,8 +1,8 @@
 //! What identity writes to the audit log.
 
 use crate::{
-    auth_action::AuthAction, authorize::AuthorizationRequest, error::IdentityError,
-    failed_attempts::FailedAttempt, identity::Identity, records::commit,
+    auth_action::AuthAction, error::IdentityError, failed_attempts::FailedAttempt,
+    identity::Identity, records::commit,
 };
 use portolan_store::AuditRecord;
 use portolan_vocabulary::AgentCaller;
@@ -31,12 +31,12 @@ impl Identity {
     /// Records that somebody has refused a client; `owner_id` is who had signed in.
     pub fn record_refused_consent(
         &self,
-        request: &AuthorizationRequest,
+        client_id: &str,
         owner_id: Option<String>,
         address: Option<IpAddr>,
     ) {
         self.record_failure(FailedAttempt {
-            client_id: Some(request.client_id.clone()),
+            client_id: Some(client_id.to_owned()),
             owner_id,
             address,
             ..FailedAttempt::of(AuthAction::ConsentRefused, "access_denied")

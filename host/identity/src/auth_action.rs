@@ -17,6 +17,9 @@ pub enum AuthAction {
     PasskeyRemoved,
     ConsentGiven,
     ConsentRefused,
+    UserCodeRefused,
+    AgentClaimed,
+    ClaimRefused,
     TokenRevoked,
     GrantRevoked,
     CodeReused,
@@ -38,7 +41,7 @@ pub struct AuthActionRow {
 }
 
 /// What identity writes to the audit log.
-pub const AUTH_ACTIONS: [AuthActionRow; 19] = [
+pub const AUTH_ACTIONS: [AuthActionRow; 22] = [
     row(
         AuthAction::ClientRefused,
         "auth:client_refused",
@@ -144,6 +147,27 @@ pub const AUTH_ACTIONS: [AuthActionRow; 19] = [
         "somebody refused a client; the person is named if they had signed in",
     ),
     row(
+        AuthAction::UserCodeRefused,
+        "auth:user_code_refused",
+        &["invalid_grant"],
+        &["address"],
+        "somebody entered a code for which no device waits",
+    ),
+    row(
+        AuthAction::AgentClaimed,
+        "auth:agent_claimed",
+        &["ok"],
+        &["client", "agent", "person"],
+        "a person claimed an agent on the page that the agent had them open",
+    ),
+    row(
+        AuthAction::ClaimRefused,
+        "auth:claim_refused",
+        &["access_denied"],
+        &["agent", "person", "address"],
+        "somebody refused to claim an agent on its page; the person is named if they had signed in",
+    ),
+    row(
         AuthAction::TokenRevoked,
         "auth:token_revoked",
         &["ok"],
@@ -162,7 +186,7 @@ pub const AUTH_ACTIONS: [AuthActionRow; 19] = [
         "auth:code_reused",
         &["invalid_grant"],
         &["client", "agent"],
-        "an authorization code was used again, so its grant was revoked",
+        "an authorization code or a device code was used again, so its grant was revoked",
     ),
     row(
         AuthAction::RefreshTokenReused,

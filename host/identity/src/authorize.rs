@@ -2,18 +2,16 @@
 //! consents (RFC 6749, section 4.1, with PKCE, RFC 7636).
 
 use crate::{
-    auth_action::AuthAction,
     client::Client,
+    consents::{ATTEMPTS, ConsentTerms},
     error::IdentityError,
     identity::Identity,
     oauth::{OAuthError, granted_scopes},
-    records::{AgentRecord, ClientAgentRecord, CodeRecord, Consent, commit, read, write},
-    register::Registration,
+    records::{CodeRecord, commit, write},
     secret,
     sessions::Session,
 };
-use portolan_store::{AuditRecord, Expectation, StateError};
-use portolan_vocabulary::{Digest, new_identifier};
+use portolan_store::{Expectation, StateError};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -21,8 +19,6 @@ use std::collections::HashMap;
 const CODE_LIFE_MS: u64 = 60_000;
 /// The time for which a code is stored, so that a second use is noticed.
 const CODE_RETENTION_MS: u64 = 3_600_000;
-/// The maximum number of attempts to commit a consent while the person's agents change.
-const ATTEMPTS: u32 = 5;
 const STATE_BYTES: usize = 2_000;
 
 /// A valid authorization request.
@@ -143,100 +139,45 @@ impl Identity {
         Ok((scope, audience, parameter("code_challenge").unwrap_or_default().to_owned()))
     }
 
-    /// Issues the authorization code for a consent. The client gets the same agent of the person each time,
-    /// and a new one only if that agent is revoked, expired or no longer the person's. Fails after repeated
-    /// conflicts, and if the session has ended meanwhile.
+    /// Issues the authorization code for a consent. Fails after repeated conflicts, and if the session has
+    /// ended meanwhile.
     pub async fn issue_code(
         &self,
         request: &AuthorizationRequest,
         session: &Session,
     ) -> Result<String, IdentityError> {
         for _ in 0..ATTEMPTS {
-            if let Some(code) = self.try_to_issue_code(request, session).await? {
+            let mut unit = self.unit();
+            let consent = self.record_consent(&mut unit, request.into(), session).await?;
+            let code = secret::new("");
+            let now = unit.now().as_millis();
+            let record = CodeRecord {
+                client_id: request.client_id.clone(),
+                agent_id: consent.agent_id,
+                redirect_uri: request.redirect_uri.clone(),
+                scope: request.scope.clone(),
+                audience: request.audience.clone(),
+                code_challenge: request.code_challenge.clone(),
+                owner_id: Some(session.owner_id.clone()),
+                sign_outs: consent.sign_outs,
+                good_until: now + CODE_LIFE_MS,
+                grant_id: None,
+                expires_at: now + CODE_RETENTION_MS,
+            };
+            let id = secret::hash(&code).hex();
+            write(&mut unit, &self.records.codes, &id, &record, Expectation::Absent).await?;
+            if commit(unit).await? {
                 return Ok(code);
             }
         }
         Err(StateError::Conflict.into())
     }
+}
 
-    async fn try_to_issue_code(
-        &self,
-        request: &AuthorizationRequest,
-        session: &Session,
-    ) -> Result<Option<String>, IdentityError> {
-        let owner_id = session.owner_id.as_str();
-        let mut unit = self.unit();
-        let now = unit.now();
-        let (owner, _) = self.load_owner(&mut unit, owner_id).await?;
-        if !owner.sessions.contains(&session.id) {
-            return Err(IdentityError::SessionEnded);
-        }
-        let client_agent = format!("{} {owner_id}", request.client_id);
-        let client_agent = Digest::of(client_agent.as_bytes()).hex();
-        let known =
-            read::<ClientAgentRecord>(&mut unit, &self.records.client_agents, &client_agent)
-                .await?;
-        let existing = match known {
-            Some((known, _)) => {
-                let agent = self.find_active_agent(&mut unit, &known.agent_id).await?;
-                let agent = agent.filter(|(agent, _)| agent.owner_id.as_deref() == Some(owner_id));
-                agent.map(|(agent, revision)| (known.agent_id, agent, revision))
-            }
-            None => None,
-        };
-        let client_id = request.client_id.clone();
-        let consent = Some(Consent { client_id, scope: request.scope.clone() });
-        let agent_id = match existing {
-            Some((agent_id, agent, revision)) => {
-                let agent = AgentRecord { consent, ..agent };
-                let expect = Expectation::Revision(revision);
-                write(&mut unit, &self.records.agents, &agent_id, &agent, expect).await?;
-                agent_id
-            }
-            None => {
-                let agent_id = new_identifier("agt", now, secret::random());
-                let agent = Registration {
-                    identity_type: "client",
-                    agent_name: Some(request.client_name.clone()),
-                    ..Registration::default()
-                };
-                let agent = AgentRecord { consent, ..agent.record(now, None) };
-                self.add_agent(&mut unit, &agent_id, agent, owner_id).await?;
-                let record = ClientAgentRecord { agent_id: agent_id.clone() };
-                write(
-                    &mut unit,
-                    &self.records.client_agents,
-                    &client_agent,
-                    &record,
-                    Expectation::Any,
-                )
-                .await?;
-                agent_id
-            }
-        };
-        unit.record_audit(AuditRecord {
-            client_id: Some(request.client_id.clone()),
-            agent_id: Some(agent_id.clone()),
-            owner_id: Some(owner_id.to_owned()),
-            ..self.audit_row(AuthAction::ConsentGiven)
-        });
-        let code = secret::new("");
-        let record = CodeRecord {
-            client_id: request.client_id.clone(),
-            agent_id,
-            redirect_uri: request.redirect_uri.clone(),
-            scope: request.scope.clone(),
-            audience: request.audience.clone(),
-            code_challenge: request.code_challenge.clone(),
-            owner_id: Some(session.owner_id.clone()),
-            sign_outs: owner.sign_outs,
-            good_until: now.as_millis() + CODE_LIFE_MS,
-            grant_id: None,
-            expires_at: now.as_millis() + CODE_RETENTION_MS,
-        };
-        let id = secret::hash(&code).hex();
-        write(&mut unit, &self.records.codes, &id, &record, Expectation::Absent).await?;
-        Ok(commit(unit).await?.then_some(code))
+impl<'a> From<&'a AuthorizationRequest> for ConsentTerms<'a> {
+    fn from(request: &'a AuthorizationRequest) -> Self {
+        let AuthorizationRequest { client_id, client_name, scope, .. } = request;
+        Self { client_id, client_name, scope }
     }
 }
 

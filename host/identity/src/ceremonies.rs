@@ -4,11 +4,15 @@
 use crate::{
     error::IdentityError,
     identity::Identity,
-    records::{CeremonyRecord, CeremonyState, commit, commit_or_conflict, read, write},
+    records::{commit, commit_or_conflict, read, write},
     secret,
 };
 use portolan_store::{Expectation, Unit};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use webauthn_rs::prelude::{
+    DiscoverableAuthentication, PasskeyAuthentication, PasskeyRegistration,
+};
 
 /// The time for a person to use a passkey.
 const CEREMONY_MS: u64 = 5 * 60 * 1000;
@@ -38,6 +42,34 @@ pub struct CeremonyAnswer<'a> {
     pub credential: &'a str,
     /// The cookie of the browser.
     pub browser: &'a str,
+}
+
+/// What a browser is asked to do with a passkey, keyed by the hash of its id.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct CeremonyRecord {
+    pub state: CeremonyState,
+    /// The options for the browser, as JSON.
+    pub options: String,
+    /// The person, if they are known.
+    pub owner_id: Option<String>,
+    /// Hash of the cookie of the browser in which it began.
+    pub browser: String,
+    /// The path of the page where a sign-in goes on.
+    pub next: String,
+    pub expires_at: u64,
+}
+
+/// The challenge of a ceremony, and what the answer must fit.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum CeremonyState {
+    Adding(PasskeyRegistration),
+    SecondFactor {
+        authentication: PasskeyAuthentication,
+        /// The number that the person has proved, with most digits hidden.
+        proof: String,
+    },
+    SigningIn(DiscoverableAuthentication),
 }
 
 impl Identity {

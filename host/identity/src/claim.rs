@@ -212,20 +212,22 @@ impl Identity {
         commit_or_conflict(unit).await
     }
 
-    /// Adds a new agent to an owner, and sets a timer for the action `adopted` of the capability that
-    /// verifies phones, which publishes the event of the claim.
-    pub(crate) async fn add_agent(
+    /// Binds an agent to an owner who has decided so in a browser, and sets a timer for the action `adopted` of
+    /// the capability that verifies phones, which publishes the event of the claim.
+    pub(crate) async fn adopt_agent(
         &self,
         unit: &mut Unit,
-        agent_id: &str,
+        (agent_id, expect): (&str, Expectation),
         agent: AgentRecord,
         owner_id: &str,
     ) -> Result<(), StateError> {
         let test_mode = agent.test_mode;
-        let before = self.bind(unit, (agent_id, Expectation::Absent), agent, owner_id).await?;
+        let before = self.bind(unit, (agent_id, expect), agent, owner_id).await?;
         let input =
             json!({ "agent_id": agent_id, "owner_id": owner_id, "linked_existing": before > 0 });
-        self.run_phone_verification(unit, "adopted", (agent_id, ""), test_mode, &input);
+        // An agent can be unbound and then bound again.
+        let time = unit.now().as_millis().to_string();
+        self.run_phone_verification(unit, "adopted", (agent_id, &time), test_mode, &input);
         Ok(())
     }
 

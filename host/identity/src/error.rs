@@ -23,6 +23,12 @@ pub enum IdentityError {
     AgentRevoked,
     #[error("the session has ended")]
     SessionEnded,
+    #[error("no device waits for this code")]
+    UserCodeUnknown,
+    #[error("the address of the claim is unknown, has expired or was used")]
+    ClaimLinkExpired,
+    #[error("the agent is claimed already")]
+    AgentClaimed,
     #[error("test mode is off")]
     TestModeOff,
     #[error("the person signs in with a passkey")]
@@ -63,7 +69,7 @@ pub enum IdentityError {
 
 impl IdentityError {
     /// Makes the error for an attempt that has to wait this long.
-    pub(crate) fn slow_down(wait: Duration) -> Self {
+    pub fn slow_down(wait: Duration) -> Self {
         let after_s = u32::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u32::MAX);
         Self::SlowDown { after_s }
     }

@@ -28,6 +28,12 @@ impl From<IdentityError> for Failure {
             IdentityError::AgentExpired => Self::new(ErrorCode::IdentityExpired).next(register()),
             IdentityError::SessionEnded => Self::new(ErrorCode::AuthenticationRequired)
                 .message("This browser was signed out. Sign in again."),
+            IdentityError::UserCodeUnknown => Self::new(ErrorCode::NotFound)
+                .message("No device waits for this code. Check it, or start again at the device: a code is valid for ten minutes, and once."),
+            IdentityError::ClaimLinkExpired => Self::new(ErrorCode::NotFound)
+                .message("This address has expired or was used. It works once, for ten minutes. Go back to your agent and ask it to try again."),
+            IdentityError::AgentClaimed => Self::new(ErrorCode::InvalidTransition)
+                .message("This agent acts for a person already. Nothing was changed. If that is you, go back to the agent; you see your agents on the page /account."),
             IdentityError::TestModeOff => Self::new(ErrorCode::NotPermitted)
                 .message("Test mode is off on this host. Register a live agent, or ask the operator to set test_mode = \"on\"."),
             IdentityError::PasskeyRequired => Self::new(ErrorCode::AuthenticationRequired)

@@ -29,6 +29,19 @@ pub struct CodeRedemption<'a> {
     pub resource: Option<&'a str>,
 }
 
+/// A consent for which a client gets a grant.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct GivenConsent<'a> {
+    pub agent_id: &'a str,
+    /// `None` for a code of an earlier version.
+    pub owner_id: Option<&'a str>,
+    /// The person's number of sign-outs when they consented.
+    pub sign_outs: u64,
+    /// Space-separated.
+    pub scope: &'a str,
+    pub audience: &'a str,
+}
+
 /// The claims of a refresh token, which the host signs for itself.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct RefreshClaims {
@@ -44,7 +57,7 @@ impl Expiring for RefreshClaims {
     }
 }
 
-fn invalid_grant(text: &'static str) -> IdentityError {
+pub(crate) fn invalid_grant(text: &'static str) -> IdentityError {
     OAuthError::new("invalid_grant", text).into()
 }
 
@@ -93,28 +106,17 @@ impl Identity {
                 return Err(invalid_grant("the code was used before"));
             }
             self.ensure_redeemable(&code, unit.now().as_millis(), &redemption)?;
-            if self.find_active_agent(&mut unit, &code.agent_id).await?.is_none() {
-                return Err(invalid_grant("the person has revoked this agent"));
-            }
-            if !self.is_consent_valid(&mut unit, &code).await? {
-                return Err(invalid_grant(
-                    "the person has signed out everywhere since the consent",
-                ));
-            }
-            let grant_id = new_identifier("gra", unit.now(), secret::random());
-            let grant = GrantRecord {
-                client_id: client.id.clone(),
-                agent_id: code.agent_id.clone(),
-                scope: code.scope.clone(),
-                audience: code.audience.clone(),
-                generation: 0,
-                expires_at: unit.now().as_millis() + self.settings.refresh_ms(),
+            let consent = GivenConsent {
+                agent_id: &code.agent_id,
+                owner_id: code.owner_id.as_deref(),
+                sign_outs: code.sign_outs,
+                scope: &code.scope,
+                audience: &code.audience,
             };
+            let (grant_id, grant) = self.add_grant(&mut unit, client, consent).await?;
             code.grant_id = Some(grant_id.clone());
             let expect = Expectation::Revision(revision);
             write(&mut unit, &self.records.codes, &id, &code, expect).await?;
-            write(&mut unit, &self.records.grants, &grant_id, &grant, Expectation::Absent).await?;
-            self.extend_client(&mut unit, &client.id).await?;
             // After a conflict, such as a concurrent use of the code, the records are read and
             // checked again.
             if commit(unit).await? {
@@ -123,15 +125,37 @@ impl Identity {
         }
     }
 
-    /// Returns whether the person who has consented to a code has not ended all their sessions since.
-    async fn is_consent_valid(
+    /// Adds the grant of a consent to a unit. Refuses a consent whose agent has ended, or whose person has ended
+    /// all their sessions since.
+    pub(crate) async fn add_grant(
         &self,
         unit: &mut Unit,
-        code: &CodeRecord,
-    ) -> Result<bool, IdentityError> {
-        let Some(owner_id) = &code.owner_id else { return Ok(true) };
-        let owner = read::<OwnerRecord>(unit, &self.records.owners, owner_id).await?;
-        Ok(owner.is_some_and(|(owner, _)| owner.sign_outs == code.sign_outs))
+        client: &Client,
+        consent: GivenConsent<'_>,
+    ) -> Result<(String, GrantRecord), IdentityError> {
+        if self.find_active_agent(unit, consent.agent_id).await?.is_none() {
+            return Err(invalid_grant("the person has revoked this agent"));
+        }
+        if let Some(owner_id) = consent.owner_id {
+            let owner = read::<OwnerRecord>(unit, &self.records.owners, owner_id).await?;
+            if owner.is_none_or(|(owner, _)| owner.sign_outs != consent.sign_outs) {
+                return Err(invalid_grant(
+                    "the person has signed out everywhere since the consent",
+                ));
+            }
+        }
+        let grant_id = new_identifier("gra", unit.now(), secret::random());
+        let grant = GrantRecord {
+            client_id: client.id.clone(),
+            agent_id: consent.agent_id.to_owned(),
+            scope: consent.scope.to_owned(),
+            audience: consent.audience.to_owned(),
+            generation: 0,
+            expires_at: unit.now().as_millis() + self.settings.refresh_ms(),
+        };
+        write(unit, &self.records.grants, &grant_id, &grant, Expectation::Absent).await?;
+        self.extend_client(unit, &client.id).await?;
+        Ok((grant_id, grant))
     }
 
     /// Refuses a redemption that is too late or does not fit the authorization request (RFC 7636,
@@ -213,7 +237,7 @@ impl Identity {
     }
 
     /// Issues the tokens of a grant, for its scope or a narrower one.
-    async fn issue_for_grant(
+    pub(crate) async fn issue_for_grant(
         &self,
         grant_id: String,
         grant: GrantRecord,
@@ -236,7 +260,7 @@ impl Identity {
     }
 
     /// Records the second use of a code or a refresh token. Its repetitions become one row.
-    fn record_reuse(&self, action: AuthAction, client_id: &str, agent_id: &str) {
+    pub(crate) fn record_reuse(&self, action: AuthAction, client_id: &str, agent_id: &str) {
         self.record_failure(FailedAttempt {
             client_id: Some(client_id.to_owned()),
             agent_id: Some(agent_id.to_owned()),

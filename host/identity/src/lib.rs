@@ -27,11 +27,14 @@
 //! | topic | module | functions |
 //! |---|---|---|
 //! | agents | `register` | `register` |
+//! | | `claim_link` | claim an agent on a page whose address the agent has got |
 //! | | `claim` | the operations that components with the grant `identity` call, and a person's agents |
 //! | | `sign_in` | agents that verify the phone number of a person who signs in |
 //! | clients | `clients` | look up, register, update and delete a client |
 //! | | `assertions` | authenticate a client |
-//! | grants | `authorize` | check an authorization request, issue an authorization code |
+//! | grants | `consents` | the consent of a person, for which a client gets an agent of theirs |
+//! | | `authorize` | check an authorization request, issue an authorization code |
+//! | | `device` | the device authorization grant |
 //! | | `grants` | exchange a code or a refresh token, revoke a grant |
 //! | people | `suspensions` | suspend and reinstate people |
 //! | | `delivery` | the delivery rules of people |
@@ -65,9 +68,12 @@ mod authenticate;
 mod authorize;
 mod ceremonies;
 mod claim;
+mod claim_link;
 mod client;
 mod clients;
+mod consents;
 mod delivery;
+mod device;
 mod documents;
 mod elicitation;
 mod error;
@@ -105,20 +111,22 @@ pub use assertions::ASSERTION_ALGORITHMS;
 pub use auth_action::{AUTH_ACTIONS, AuthAction, AuthActionRow};
 pub use authorize::{AuthorizationError, AuthorizationRequest};
 pub use ceremonies::{Ceremony, CeremonyAnswer, CeremonyPurpose};
+pub use claim_link::ClaimRequest;
 pub use client::{Client, Credentials};
 pub use clients::RegisteredClient;
 pub use delivery::Recipients;
+pub use device::{DeviceAuthorization, DeviceRequest};
 pub use elicitation::Elicitation;
 pub use error::IdentityError;
 pub use grants::CodeRedemption;
 pub use identity::{Identity, RESOURCE_METADATA};
 pub use mcp_sessions::McpSession;
-pub use metadata::{AUTH_METHODS, ClientMetadata, GRANTS};
+pub use metadata::{AUTH_METHODS, ClientMetadata, DEVICE_CODE, GRANTS};
 pub use oauth::{OAuthError, OFFLINE_ACCESS, granted_scopes};
 pub use operators::{DEFAULT_OPERATOR_DAYS, MAX_OPERATOR_DAYS};
 pub use passkey_sign_in::PasskeySignIn;
 pub use passkeys::PasskeyView;
-pub use progress::SignInProgress;
+pub use progress::{SignInProgress, SignInPurpose};
 pub use redirects::RedirectHosts;
 pub use register::{Registered, Registration};
 pub use sessions::{NewSession, Proof, Session};

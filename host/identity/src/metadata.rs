@@ -12,7 +12,10 @@ use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
 /// Grants that clients can register for.
-pub const GRANTS: [&str; 3] = ["authorization_code", "refresh_token", "client_credentials"];
+pub const GRANTS: [&str; 4] =
+    ["authorization_code", "refresh_token", "client_credentials", DEVICE_CODE];
+/// The grant of devices without a browser (RFC 8628, section 3.4).
+pub const DEVICE_CODE: &str = "urn:ietf:params:oauth:grant-type:device_code";
 /// The methods by which clients authenticate at the token endpoint.
 pub const AUTH_METHODS: [&str; 4] =
     ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"];
@@ -96,7 +99,7 @@ impl ClientMetadata {
         let default_grants = || vec!["authorization_code".to_owned()];
         let grant_types = retain_known(sent.grant_types, &GRANTS).unwrap_or_else(default_grants);
         let has = |grant: &str| grant_types.iter().any(|granted| granted == grant);
-        if !has("authorization_code") && !has("client_credentials") {
+        if !["authorization_code", "client_credentials", DEVICE_CODE].into_iter().any(has) {
             return Err(invalid(format!(
                 "grant_types must have at least one of {}",
                 GRANTS.join(", ")
@@ -131,7 +134,8 @@ impl ClientMetadata {
         if let Some(fault) = jwks.as_ref().and_then(find_key_fault) {
             return Err(invalid(format!("jwks {fault}")));
         }
-        if sent.redirect_uris.is_empty() && !has("client_credentials") {
+        let needs_no_redirect = has("client_credentials") || has(DEVICE_CODE);
+        if sent.redirect_uris.is_empty() && !needs_no_redirect {
             return Err(OAuthError::new("invalid_redirect_uri", "redirect_uris is missing"));
         }
         if sent.redirect_uris.len() > REDIRECTS {

@@ -1,11 +1,11 @@
 //! Signing in with a passkey: as the second factor beside a phone number, and without the number.
 
 use crate::{
-    ceremonies::CeremonyAnswer,
+    ceremonies::{CeremonyAnswer, CeremonyState},
     error::IdentityError,
     identity::Identity,
     passkeys::{handle_owner, parse_credential, to_json},
-    records::{CeremonyState, OwnerRecord, PasskeyRecord, commit, read, write},
+    records::{OwnerRecord, PasskeyRecord, commit, read, write},
     sessions::{ATTEMPTS, NewSession, Proof},
 };
 use portolan_store::{Expectation, StateError};

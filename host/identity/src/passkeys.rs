@@ -2,10 +2,10 @@
 
 use crate::{
     auth_action::AuthAction,
-    ceremonies::CeremonyAnswer,
+    ceremonies::{CeremonyAnswer, CeremonyState},
     error::IdentityError,
     identity::Identity,
-    records::{CeremonyState, OwnerRecord, PasskeyRecord, commit, read, write},
+    records::{OwnerRecord, PasskeyRecord, commit, read, write},
     sessions::{ATTEMPTS, Session},
 };
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};

@@ -1,20 +1,43 @@
 //! The way of a browser to a session: forms, and the signed progress of a sign-in.
 
 use crate::{
-    authorize::AuthorizationRequest, error::IdentityError, identity::Identity, secret,
-    signer::Expiring,
+    authorize::AuthorizationRequest, claim_link::ClaimRequest, device::DeviceRequest,
+    error::IdentityError, identity::Identity, secret, signer::Expiring,
 };
 use serde::{Deserialize, Serialize};
 
 /// The time for a person to sign in and to consent.
 const SIGN_IN_S: u64 = 15 * 60;
 
+/// What a person is asked to allow once they have signed in.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum SignInPurpose {
+    /// A client in this browser, or one that has opened it, asks for an authorization code.
+    Authorization(AuthorizationRequest),
+    /// A client without a browser asks for tokens.
+    Device(DeviceRequest),
+    /// An agent asks to be claimed.
+    Claim(ClaimRequest),
+}
+
+impl SignInPurpose {
+    /// Returns the name of who asks, which it has chosen itself.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::Authorization(request) => Some(&request.client_name),
+            Self::Device(request) => Some(&request.client_name),
+            Self::Claim(request) => request.agent_name.as_deref(),
+        }
+    }
+}
+
 /// The progress of a sign-in. The browser holds it as a signed text, which is valid in that browser only.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SignInProgress {
     /// The serialized name is part of texts that browsers hold.
     #[serde(rename = "asked")]
-    pub request: AuthorizationRequest,
+    pub purpose: SignInPurpose,
     /// Hash of the cookie of the browser in which the sign-in began.
     pub browser: String,
     /// The agent in whose name codes are sent.
@@ -52,10 +75,10 @@ impl Identity {
         secret::matches(&form_secret(browser), token)
     }
 
-    /// Starts the sign-in for a request, in the browser that has this cookie.
-    pub fn start_sign_in(&self, request: AuthorizationRequest, browser: &str) -> SignInProgress {
+    /// Starts the sign-in for a purpose, in the browser that has this cookie.
+    pub fn start_sign_in(&self, purpose: SignInPurpose, browser: &str) -> SignInProgress {
         SignInProgress {
-            request,
+            purpose,
             browser: secret::hash(browser).hex(),
             agent_id: None,
             phone_masked: None,

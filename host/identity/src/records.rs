@@ -9,9 +9,7 @@ use portolan_vocabulary::{self as vocabulary, Erasure, HOST, Index, Person, Time
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use webauthn_rs::prelude::{
-    DiscoverableAuthentication, Passkey, PasskeyAuthentication, PasskeyRegistration,
-};
+use webauthn_rs::prelude::Passkey;
 
 /// The member by which expired records are found, in milliseconds since the Unix epoch.
 pub(crate) const EXPIRES_AT: &str = "expires_at";
@@ -161,34 +159,6 @@ pub(crate) struct PasskeyRecord {
     pub last_used_at: Option<u64>,
 }
 
-/// What a browser is asked to do with a passkey, keyed by the hash of its id.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct CeremonyRecord {
-    pub state: CeremonyState,
-    /// The options for the browser, as JSON.
-    pub options: String,
-    /// The person, if they are known.
-    pub owner_id: Option<String>,
-    /// Hash of the cookie of the browser in which it began.
-    pub browser: String,
-    /// The path of the page where a sign-in goes on.
-    pub next: String,
-    pub expires_at: u64,
-}
-
-/// The challenge of a ceremony, and what the answer must fit.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum CeremonyState {
-    Adding(PasskeyRegistration),
-    SecondFactor {
-        authentication: PasskeyAuthentication,
-        /// The number that the person has proved, with most digits hidden.
-        proof: String,
-    },
-    SigningIn(DiscoverableAuthentication),
-}
-
 /// The suspension of a person. It may have ended.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct SuspensionRecord {
@@ -293,6 +263,7 @@ pub(crate) struct Records {
     pub mcp_sessions: Collection,
     pub revoked: Collection,
     pub ceremonies: Collection,
+    pub device_codes: Collection,
     pub kept_suspensions: Collection,
     /// The delivery rules of people, by the owner's id.
     pub rules: Collection,
@@ -316,6 +287,7 @@ impl Records {
             mcp_sessions: take("mcp_sessions")?,
             revoked: take("ended")?,
             ceremonies: take("ceremonies")?,
+            device_codes: take("device_codes")?,
             kept_suspensions: take("kept_suspensions")?,
             rules: take("delivery_rules")?,
         })
@@ -332,7 +304,7 @@ struct CollectionDeclaration {
     lists: &'static [&'static str],
 }
 
-const COLLECTIONS: [CollectionDeclaration; 13] = [
+const COLLECTIONS: [CollectionDeclaration; 14] = [
     CollectionDeclaration { name: "clients", expires: true, people: &["agent_id"], lists: &[] },
     CollectionDeclaration { name: "persons", expires: false, people: &["owner_id"], lists: &[] },
     CollectionDeclaration {
@@ -364,6 +336,12 @@ const COLLECTIONS: [CollectionDeclaration; 13] = [
     },
     CollectionDeclaration { name: "ended", expires: true, people: &[], lists: &[] },
     CollectionDeclaration { name: "ceremonies", expires: true, people: &["owner_id"], lists: &[] },
+    CollectionDeclaration {
+        name: "device_codes",
+        expires: true,
+        people: &["agent_id", "owner_id"],
+        lists: &[],
+    },
     CollectionDeclaration { name: "kept_suspensions", expires: true, people: &[], lists: &[] },
     CollectionDeclaration { name: "delivery_rules", expires: false, people: &["$id"], lists: &[] },
 ];

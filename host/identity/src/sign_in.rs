@@ -18,14 +18,14 @@ impl Identity {
     /// client, and it is never bound to an owner.
     pub async fn register_sign_in_agent(
         &self,
-        client_name: &str,
+        name: Option<&str>,
     ) -> Result<AgentCaller, IdentityError> {
         let mut unit = self.unit();
         let now = unit.now();
         let agent_id = new_identifier("agt", now, secret::random());
         let agent = Registration {
             identity_type: "client",
-            agent_name: Some(client_name.to_owned()),
+            agent_name: name.map(str::to_owned),
             ..Registration::default()
         };
         let mut agent = agent.record(now, None);

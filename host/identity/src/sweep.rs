@@ -38,6 +38,7 @@ impl Identity {
             &records.mcp_sessions,
             &records.revoked,
             &records.ceremonies,
+            &records.device_codes,
             &records.kept_suspensions,
         ];
         for collection in expiring {

@@ -2,7 +2,7 @@
 
 use crate::{
     Mcp, Sender, View,
-    claim::{self, Outcome},
+    claim::{Modes, Outcome},
     door::Door,
     finder,
     next::translate_next,
@@ -26,8 +26,8 @@ use std::sync::Arc;
 /// How questions reach the person of a call's client.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Client<'a> {
-    /// Whether the client can show a form.
-    has_forms: bool,
+    /// How the client can ask.
+    modes: Modes,
     /// The client, which is asked while the call waits; `None` since revision 2026-07-28, in which the call ends
     /// with the question.
     peer: Option<&'a Peer<RoleServer>>,
@@ -39,13 +39,13 @@ impl<'a> Client<'a> {
         let ends_with_question = context
             .protocol_version()
             .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
-        let has_forms = claim::has_forms(context.client_capabilities());
-        Self { has_forms, peer: (!ends_with_question).then_some(&context.peer) }
+        let modes = Modes::of(context.client_capabilities());
+        Self { modes, peer: (!ends_with_question).then_some(&context.peer) }
     }
 
     /// Returns a client of revision 2026-07-28 with these capabilities.
     pub(super) fn without_peer(capabilities: ClientCapabilities) -> Self {
-        Self { has_forms: claim::has_forms(Some(capabilities)), peer: None }
+        Self { modes: Modes::of(Some(capabilities)), peer: None }
     }
 }
 
@@ -144,9 +144,12 @@ impl Mcp {
         if let Err(failure) = ensure_permitted(&tools.snapshot, &target, &view) {
             return Ok(ToolOutcome::answered(Err(failure), &door, None));
         }
-        let mut can_ask = client.has_forms;
-        if let Some(state) = request.request_state.filter(|_| client.has_forms) {
-            match self.continue_claim(&sender, &state, request.input_responses, &target).await? {
+        let mut mode = client.modes.mode_for(&sender.caller);
+        // An agent that was claimed meanwhile has nothing to ask.
+        let state = request.request_state.filter(|_| sender.caller.owner_id.is_none());
+        if let (Some(state), Some(asked)) = (state, mode) {
+            let responses = request.input_responses;
+            match self.continue_claim(&sender, &state, responses, &target, asked).await? {
                 Outcome::Asked(question) => {
                     return Ok(ToolOutcome::Asked(self.ask(&sender, question, &target)?));
                 }
@@ -154,12 +157,15 @@ impl Mcp {
                     return Ok(ToolOutcome::answered(Err(failure), &door, Some(&target)));
                 }
                 Outcome::Completed => self.reload_caller(&mut sender).await,
-                Outcome::Declined => can_ask = false,
+                Outcome::Declined => mode = None,
             }
         }
         let mut outcome = self.run(&sender, &target.capability, target.body.clone()).await;
-        let question = outcome.as_ref().err().and_then(claim::question);
-        if let Some(question) = question.filter(|_| can_ask) {
+        let question = match (&outcome, mode) {
+            (Err(failure), Some(mode)) => self.first_question(failure, mode, &sender.caller)?,
+            _ => None,
+        };
+        if let Some(question) = question {
             let Some(peer) = client.peer else {
                 return Ok(ToolOutcome::Asked(self.ask(&sender, question, &target)?));
             };

@@ -1,13 +1,14 @@
-//! The claim during a tool call: the refusal of a write by an unclaimed agent names the next step. A client
-//! that can show its person a form gets the questions of that step. When they are answered, the write runs.
+//! The claim during a tool call: the refusal of a write by an unclaimed agent names the next step. A client that can
+//! open a page for its person gets the address of the claim's page; one that can only show a form gets the questions
+//! of the step. When the agent is claimed, the write runs.
 //!
 //! This module knows nothing of phones or codes: the `next` of each refusal and answer says which fields
 //! are missing, how to ask for them, and which call follows.
 
 use crate::{Mcp, Sender, request::Target};
-use portolan_identity::Elicitation;
+use portolan_identity::{Elicitation, IdentityError};
 use portolan_pipeline::Answer;
-use portolan_vocabulary::{Digest, ErrorCode, Failure};
+use portolan_vocabulary::{AgentCaller, Digest, ErrorCode, Failure};
 use rmcp::{
     ErrorData, RoleServer,
     model::{
@@ -25,15 +26,38 @@ const MAX_QUESTIONS: usize = 8;
 const MAX_STEPS: usize = 3;
 /// How long a call waits for the answer to one question if the client uses MCP before 2026-07-28.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(240);
+/// How long a call that was sent again waits until its person has used the page. Clients wait about a minute.
+const PAGE_TIMEOUT: Duration = Duration::from_secs(40);
 /// The name of the answers in a response.
 const ANSWERS: &str = "answers";
 /// The keywords of a field's schema that a form can show.
 const FORM_KEYWORDS: [&str; 4] = ["title", "description", "minLength", "maxLength"];
 
+/// How a client can ask its person.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Modes {
+    form: bool,
+    page: bool,
+}
+
+/// One way of asking a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    Form,
+    Page,
+}
+
+/// What a client asks its person.
+pub(super) enum Question {
+    Form(Elicitation),
+    /// To open the claim's page; the text is the last segment of its address.
+    Page(String),
+}
+
 /// The outcome of a step of the claim.
 pub(super) enum Outcome {
     /// The step needs an answer from the person.
-    Asked(Elicitation),
+    Asked(Question),
     /// The claim is complete: the refused call can be made again.
     Completed,
     /// The step was refused, and its next step has no question.
@@ -50,17 +74,25 @@ enum Reply {
     Declined,
 }
 
-/// Returns whether a client with these capabilities can show its person a form.
-pub(super) fn has_forms(capabilities: Option<ClientCapabilities>) -> bool {
-    let elicitation = capabilities.and_then(|capabilities| capabilities.elicitation);
-    elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
-}
+impl Modes {
+    /// Returns how a client with these capabilities can ask. Without a mode, `elicitation` means forms.
+    pub(super) fn of(capabilities: Option<ClientCapabilities>) -> Self {
+        let elicitation = capabilities.and_then(|capabilities| capabilities.elicitation);
+        elicitation.map_or(Self { form: false, page: false }, |modes| Self {
+            form: modes.form.is_some() || modes.url.is_none(),
+            page: modes.url.is_some(),
+        })
+    }
 
-/// Returns the first question of the claim, if this refusal has one.
-pub(super) fn question(failure: &Failure) -> Option<Elicitation> {
-    let next =
-        failure.next.as_deref().filter(|_| failure.has_code(ErrorCode::PhoneBindingRequired))?;
-    parse_question(next, None)
+    /// Returns how this agent's person is asked: on a page if the client can open one, because a code in a form
+    /// passes through the client. An agent of test mode has no page; its code is no secret.
+    pub(super) fn mode_for(self, caller: &AgentCaller) -> Option<Mode> {
+        match self {
+            Self { page: true, .. } if !caller.test_mode => Some(Mode::Page),
+            Self { form: true, .. } => Some(Mode::Form),
+            _ => None,
+        }
+    }
 }
 
 /// Returns a digest that identifies a call, whatever the order of its fields.
@@ -105,7 +137,7 @@ impl Mcp {
             if let Some(question) =
                 parse_question(&next, message).filter(|_| next.get("after_s").is_none())
             {
-                return Outcome::Asked(question);
+                return Outcome::Asked(Question::Form(question));
             }
             // A call of another capability is not part of this claim.
             let same_capability = self::next_call(&next).filter(|(named, _)| *named == capability);
@@ -129,22 +161,56 @@ impl Mcp {
         self.follow_steps(sender, (capability, input)).await
     }
 
+    /// Returns the first question of the claim, if this refusal has one.
+    pub(super) fn first_question(
+        &self,
+        failure: &Failure,
+        mode: Mode,
+        caller: &AgentCaller,
+    ) -> Result<Option<Question>, ErrorData> {
+        let next = failure.next.as_deref();
+        let next = next.filter(|_| failure.has_code(ErrorCode::PhoneBindingRequired));
+        let question = next.and_then(|next| parse_question(next, None));
+        Ok(match (question, mode) {
+            (None, _) => None,
+            (Some(question), Mode::Form) => Some(Question::Form(question)),
+            (Some(_), Mode::Page) => {
+                let link = self.host.identity.sign_claim_link(&caller.agent_id);
+                Some(Question::Page(link.map_err(|error| unsigned(&error))?))
+            }
+        })
+    }
+
     /// Asks the questions while the call waits, as MCP before 2026-07-28 requires.
     pub(super) async fn ask_and_wait(
         &self,
         sender: &Sender,
         peer: &Peer<RoleServer>,
-        mut question: Elicitation,
+        mut question: Question,
     ) -> Outcome {
         for _ in 0..MAX_QUESTIONS {
-            let form = self.form(&question);
+            let request = self.elicitation_request(&question);
             let answer = tokio::select! {
-                answer = peer.create_elicitation_with_timeout(form, Some(ANSWER_TIMEOUT)) => answer,
+                answer = peer.create_elicitation_with_timeout(request, Some(ANSWER_TIMEOUT)) => answer,
                 // A host that stops does not wait for answers.
                 () = self.stop.cancelled() => break,
             };
-            let Ok(Reply::Accepted(answers)) = answer.map(parse_reply) else { break };
-            match self.answer_question(sender, question, answers).await {
+            let outcome = match (question, answer) {
+                (Question::Form(question), Ok(answer)) => match parse_reply(answer) {
+                    Reply::Accepted(answers) => {
+                        self.answer_question(sender, question, answers).await
+                    }
+                    Reply::Declined => break,
+                },
+                (Question::Page(_), Ok(ElicitResult { action: ElicitationAction::Accept, .. })) => {
+                    match self.wait_for_claim(sender, ANSWER_TIMEOUT).await {
+                        true => Outcome::Completed,
+                        false => break,
+                    }
+                }
+                _ => break,
+            };
+            match outcome {
                 Outcome::Asked(next) => question = next,
                 ended => return ended,
             }
@@ -157,17 +223,21 @@ impl Mcp {
     pub(super) fn ask(
         &self,
         sender: &Sender,
-        question: Elicitation,
+        question: Question,
         call: &Target,
     ) -> Result<InputRequiredResult, ErrorData> {
-        let question = question.addressed_to(&sender.caller.agent_id, &call_digest(call));
-        let state = self.host.identity.sign_elicitation(question.clone());
-        let state = state.map_err(|error| {
-            tracing::error!(%error, "a question cannot be signed");
-            ErrorData::internal_error("the question cannot be asked", None)
-        })?;
-        let form = InputRequest::Elicitation(ElicitRequest::new(self.form(&question)));
-        let requests = InputRequests::from([(ANSWERS.to_owned(), form)]);
+        let request = ElicitRequest::new(self.elicitation_request(&question));
+        let state = match question {
+            Question::Form(question) => {
+                let question = question.addressed_to(&sender.caller.agent_id, &call_digest(call));
+                let state = self.host.identity.sign_elicitation(question);
+                state.map_err(|error| unsigned(&error))?
+            }
+            // The text names its agent and its expiry.
+            Question::Page(link) => link,
+        };
+        let request = InputRequest::Elicitation(request);
+        let requests = InputRequests::from([(ANSWERS.to_owned(), request)]);
         Ok(InputRequiredResult::new(Some(requests), Some(state)))
     }
 
@@ -179,22 +249,45 @@ impl Mcp {
         state: &str,
         responses: Option<InputResponses>,
         call: &Target,
+        mode: Mode,
     ) -> Result<Outcome, ErrorData> {
-        let identity = &self.host.identity;
-        let question =
-            identity.verify_elicitation(state, &sender.caller.agent_id, &call_digest(call));
+        let (identity, agent_id) = (&self.host.identity, &sender.caller.agent_id);
+        let question = match mode {
+            Mode::Form => {
+                identity.verify_elicitation(state, agent_id, &call_digest(call)).map(Question::Form)
+            }
+            Mode::Page => {
+                identity.is_claim_link_of(state, agent_id).then(|| Question::Page(state.to_owned()))
+            }
+        };
         let question = question.ok_or_else(|| {
             let text = "requestState belongs to another call or has expired; call again without it";
             ErrorData::invalid_params(text, None)
         })?;
-        let Some(response) = responses.and_then(|mut responses| responses.remove(ANSWERS)) else {
+        let response = responses.and_then(|mut responses| responses.remove(ANSWERS));
+        let response = response.and_then(|response| serde_json::from_value(response).ok());
+        let Some::<ElicitResult>(response) = response else {
             return Ok(Outcome::Asked(question));
         };
-        Ok(match serde_json::from_value(response).map(parse_reply) {
-            Ok(Reply::Accepted(answers)) => self.answer_question(sender, question, answers).await,
-            Ok(Reply::Declined) => Outcome::Declined,
-            Err(_) => Outcome::Asked(question),
+        let is_accepted = response.action == ElicitationAction::Accept;
+        Ok(match question {
+            Question::Form(question) => match parse_reply(response) {
+                Reply::Accepted(answers) => self.answer_question(sender, question, answers).await,
+                Reply::Declined => Outcome::Declined,
+            },
+            Question::Page(_) if !is_accepted => Outcome::Declined,
+            page @ Question::Page(_) => match self.wait_for_claim(sender, PAGE_TIMEOUT).await {
+                true => Outcome::Completed,
+                false => Outcome::Asked(page),
+            },
         })
+    }
+
+    fn elicitation_request(&self, question: &Question) -> ElicitRequestParams {
+        match question {
+            Question::Form(question) => self.form(question),
+            Question::Page(link) => self.page_request(link),
+        }
     }
 
     fn form(&self, question: &Elicitation) -> ElicitRequestParams {
@@ -226,6 +319,11 @@ impl Mcp {
                 .unwrap_or_else(|_| ElicitationSchema::new(std::collections::BTreeMap::new())),
         }
     }
+}
+
+fn unsigned(error: &IdentityError) -> ErrorData {
+    tracing::error!(%error, "a question cannot be signed");
+    ErrorData::internal_error("the question cannot be asked", None)
 }
 
 fn parse_reply(result: ElicitResult) -> Reply {

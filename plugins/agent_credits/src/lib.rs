@@ -9,6 +9,7 @@ mod accounts;
 mod codes;
 mod draft;
 mod holds;
+mod intents;
 mod journal;
 mod states;
 mod prices;
@@ -44,17 +45,7 @@ impl AgentCredits {
     /// that nobody has claimed, everything is 0, and `next` is the way to a claim.
     #[action(
         access = read, idempotent, example = WhichAgent::default(),
-        intents = [
-            "how many credits do I have",
-            "check my balance",
-            "am I running out of credits?",
-            "when do I get new credits?",
-            "do I have enough left to contact somebody?",
-            "wie viele Credits habe ich noch?",
-            "combien de crédits me reste-t-il ?",
-            "¿cuántos créditos me quedan?",
-            "quantos créditos ainda tenho?",
-        ]
+        intents = intents::BALANCE
     )]
     fn balance(call: &Call, input: WhichAgent) -> Result<Answer<Balance>, CreditsError> {
         let Some(owner_id) = call.owner_id() else {
@@ -77,29 +68,14 @@ impl AgentCredits {
     /// agent's available balance after it.
     #[action(
         access = read, idempotent, example = StatementInput::default(),
-        intents = [
-            "show my credit history",
-            "what did I spend my credits on?",
-            "list of transactions, debits and refunds",
-            "did I get my credit back for that request?",
-            "why is my balance lower than yesterday?",
-        ]
+        intents = intents::STATEMENT
     )]
     fn statement(call: &Call, input: StatementInput) -> Result<Answer<Items<Line>>, CreditsError> {
         Items::own(call, |owner_id| accounts::statement(call, owner_id, input))
     }
 
     /// List the prices of actions, and the credits that a person gets.
-    #[action(
-        access = read, idempotent,
-        intents = [
-            "what do things cost here?",
-            "show all prices",
-            "is it free to publish an ad?",
-            "fees for messages, applications and requests",
-            "how many free credits does everybody get?",
-        ]
-    )]
+    #[action(access = read, idempotent, intents = intents::PRICE_LIST)]
     fn price_list(_call: &Call) -> Result<PriceList, Infallible> {
         Ok(prices::list())
     }
@@ -113,13 +89,7 @@ impl AgentCredits {
         example = json!({
             "capability": "pairings", "input": { "action": "propose", "category": "social.date" },
         }),
-        intents = [
-            "how much will this one request cost before I send it?",
-            "price of contacting this landlord",
-            "tell me the exact cost of that call",
-            "is sending this application free?",
-            "cost check for a proposal in this category",
-        ]
+        intents = intents::QUOTE
     )]
     fn quote(_call: &Call, input: QuoteInput) -> Result<Quote, CreditsError> {
         prices::quote(input)
@@ -132,13 +102,7 @@ impl AgentCredits {
     #[action(
         access = write, emits = [GRANTED, LOW],
         example = json!({ "to_agent_id": "agt_01JZX8Q4M2N6P7R8S9T0V1W2X3", "amount": 5 }),
-        intents = [
-            "move credits from one of my assistants to another",
-            "give my other agent some credits",
-            "shift the balance of my old assistant to the new one",
-            "top up my second bot from this one",
-            "take back the credits of a revoked agent",
-        ]
+        intents = intents::TRANSFER
     )]
     fn transfer(call: &Call, input: TransferInput) -> Result<Answer<Line>, CreditsError> {
         Ok(Answer::new(accounts::transfer(call, input)?).next(read_balance()))
@@ -151,13 +115,7 @@ impl AgentCredits {
     #[action(
         access = write, emits = [GRANTED, LOW],
         example = json!({ "code": "7K2M-QX4D-9HTV-3B8N" }),
-        intents = [
-            "I have a promo code",
-            "enter a coupon for free credits",
-            "use this gift card code",
-            "add the credits from my invitation code",
-            "apply a promotion code to my account",
-        ]
+        intents = intents::REDEEM
     )]
     fn redeem(call: &Call, input: RedeemInput) -> Result<Answer<Line>, CreditsError> {
         let agent_id = &call.require_agent()?.agent_id;

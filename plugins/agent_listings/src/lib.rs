@@ -12,6 +12,7 @@ mod contact;
 mod content;
 mod contradictions;
 mod documents;
+mod intents;
 mod states;
 mod matching;
 mod orgs;
@@ -111,19 +112,7 @@ impl AgentListings {
         example = json!({
             "q": "quiet room", "near": { "lat": 37.77, "lng": -122.42, "radius_km": 25 },
         }),
-        intents = [
-            "find an apartment to rent",
-            "look for a job near me",
-            "who is looking for a cofounder?",
-            "show rooms to let under 800",
-            "is anybody offering guitar lessons or a babysitter?",
-            "search the ads for freelancers and contractors",
-            "what offers are there for a parking space?",
-            "ich suche eine Wohnung in der Nähe",
-            "je cherche un appartement à louer",
-            "busco piso o habitación en alquiler",
-            "procuro um apartamento para alugar",
-        ]
+        intents = intents::SEARCH
     )]
     fn search(call: &Call, input: Search) -> Result<Found, ListingsError> {
         search::search(call, input)
@@ -135,17 +124,7 @@ impl AgentListings {
     /// active.
     #[action(
         access = read, idempotent, example = json!({ "listing_id": LISTING_ID }),
-        intents = [
-            "show me the details of this listing",
-            "open the ad with this id",
-            "what does this offer say exactly?",
-            "what is the rent and size of that flat?",
-            "read the whole job description of this posting",
-            "zeig mir diese Anzeige im Detail",
-            "montre-moi les détails de cette annonce",
-            "enséñame los detalles de este anuncio",
-            "mostra os detalhes deste anúncio",
-        ]
+        intents = intents::GET
     )]
     fn get(call: &Call, input: ListingId) -> Result<View, ListingsError> {
         get(call, &input.listing_id)
@@ -155,21 +134,7 @@ impl AgentListings {
     ///
     /// With `as_org`, list those of an organisation in whose name the person acts, whoever wrote them.
     /// For an agent that nobody has claimed, the list is empty.
-    #[action(
-        access = read, idempotent, example = Mine::default(),
-        intents = [
-            "show all my listings",
-            "which ads do I have online?",
-            "what have I posted so far?",
-            "is my offer still active?",
-            "status of my own adverts and drafts",
-            "list the jobs that our company has posted",
-            "welche Anzeigen habe ich gerade online?",
-            "mes annonces en cours",
-            "¿qué anuncios tengo publicados?",
-            "quais são os meus anúncios ativos?",
-        ]
-    )]
+    #[action(access = read, idempotent, example = Mine::default(), intents = intents::LIST_MINE)]
     fn list_mine(call: &Call, input: Mine) -> Result<Answer<Items<View>>, ListingsError> {
         list_mine(call, input)
     }
@@ -199,19 +164,7 @@ impl AgentListings {
             "compensation": { "currency": "USD", "min": 1450, "max": 1450, "unit": "MONTH" },
             "publish": true,
         }),
-        intents = [
-            "post an ad",
-            "I want to rent out my apartment",
-            "advertise a job, we are hiring a developer",
-            "write a profile for dating, I am looking for a partner",
-            "offer my services as a photographer",
-            "write a draft of an offer for my office space",
-            "list that I am looking for a cofounder",
-            "ich möchte meine Wohnung vermieten und inserieren",
-            "je veux publier une annonce pour louer mon studio",
-            "quiero poner un anuncio para alquilar mi piso",
-            "quero anunciar o meu quarto para arrendar",
-        ]
+        intents = intents::CREATE
     )]
     fn create(call: &Call, input: Create) -> Result<View, ListingsError> {
         shown(call, &write::create(call, input)?)
@@ -221,18 +174,8 @@ impl AgentListings {
     ///
     /// The change is a JSON Merge Patch: `{"title": "…", "place": null}`. Category and side cannot
     /// be changed.
-    #[action(access = write, idempotent, emits = [UPDATED, IN_REVIEW], intents = [
-        "change the price of my listing",
-        "the rent is wrong, correct it",
-        "edit the description of my ad",
-        "add pets, a balcony or furniture to my offer",
-        "the flat is available a month later now",
-        "raise the salary in our job posting",
-        "den Preis in meiner Anzeige ändern",
-        "modifier le loyer de mon annonce",
-        "cambiar el precio de mi anuncio",
-        "alterar o texto do meu anúncio",
-    ], example = json!({
+    #[action(access = write, idempotent, emits = [UPDATED, IN_REVIEW],
+        intents = intents::UPDATE, example = json!({
             "listing_id": LISTING_ID, "expected_version": 3,
             "patch": { "title": "Sunny room, from March", "attributes": { "pets": "allowed" } },
         }))]
@@ -243,17 +186,7 @@ impl AgentListings {
     /// Publish a draft, or submit a rejected listing again.
     #[action(
         access = write, emits = [PUBLISHED, IN_REVIEW], example = json!({ "listing_id": LISTING_ID }),
-        intents = [
-            "put my draft online",
-            "make the ad live",
-            "the draft is fine, go ahead and publish",
-            "submit my rejected ad again after changing it",
-            "activate the listing I prepared",
-            "den Entwurf meiner Anzeige veröffentlichen",
-            "mettre mon brouillon d'annonce en ligne",
-            "publica el borrador de mi anuncio",
-            "publica o rascunho do meu anúncio",
-        ]
+        intents = intents::PUBLISH
     )]
     fn publish(call: &Call, input: Step) -> Result<View, ListingsError> {
         let mut listing = load_editable(call, &input.listing_id, input.expected_version)?;
@@ -269,17 +202,7 @@ impl AgentListings {
     /// `mark_filled`.
     #[action(
         access = write, emits = [PAUSED], example = json!({ "listing_id": LISTING_ID }),
-        intents = [
-            "hide my ad for a while",
-            "take my listing offline for two weeks",
-            "stop showing my offer temporarily",
-            "too many requests, put the ad on hold",
-            "do not show our job opening until next month",
-            "meine Anzeige vorübergehend ausblenden",
-            "mettre mon annonce en pause",
-            "pausar mi anuncio unos días",
-            "suspender o meu anúncio por algum tempo",
-        ]
+        intents = intents::PAUSE
     )]
     fn pause(call: &Call, input: Step) -> Result<View, ListingsError> {
         let listing = load_editable(call, &input.listing_id, input.expected_version)?;
@@ -289,17 +212,7 @@ impl AgentListings {
     /// Resume a paused listing.
     #[action(
         access = write, emits = [RESUMED, IN_REVIEW], example = json!({ "listing_id": LISTING_ID }),
-        intents = [
-            "show my paused ad again",
-            "put my listing back online",
-            "unpause the offer",
-            "I am back, reactivate my advert",
-            "make the hidden listing visible again",
-            "pausierte Anzeige wieder einschalten",
-            "réactiver mon annonce en pause",
-            "reactivar mi anuncio pausado",
-            "reativar o anúncio que pausei",
-        ]
+        intents = intents::RESUME
     )]
     fn resume(call: &Call, input: Step) -> Result<View, ListingsError> {
         let mut listing = load_editable(call, &input.listing_id, input.expected_version)?;
@@ -313,17 +226,7 @@ impl AgentListings {
     /// then published again.
     #[action(
         access = write, emits = [PUBLISHED, UPDATED, IN_REVIEW], example = json!({ "listing_id": LISTING_ID }),
-        intents = [
-            "extend my ad",
-            "my listing has expired, bring it back",
-            "keep the offer online for another month",
-            "prolong the job posting before it runs out",
-            "repost last year's ad, the room is free again",
-            "Anzeige verlängern, sie ist abgelaufen",
-            "prolonger mon annonce expirée",
-            "renovar mi anuncio caducado",
-            "renovar o meu anúncio que expirou",
-        ]
+        intents = intents::RENEW
     )]
     fn renew(call: &Call, input: Step) -> Result<View, ListingsError> {
         let mut listing = load_editable(call, &input.listing_id, input.expected_version)?;
@@ -334,17 +237,7 @@ impl AgentListings {
     /// Withdraw a listing for good.
     #[action(
         access = write, destructive, emits = [WITHDRAWN], example = json!({ "listing_id": LISTING_ID }),
-        intents = [
-            "delete my ad for good",
-            "remove my listing, I changed my mind",
-            "take down the offer permanently",
-            "cancel the job posting, the position no longer exists",
-            "I do not want to sell or rent it out any more",
-            "meine Anzeige endgültig löschen",
-            "supprimer définitivement mon annonce",
-            "borrar mi anuncio para siempre",
-            "apagar o meu anúncio de vez",
-        ]
+        intents = intents::WITHDRAW
     )]
     fn withdraw(call: &Call, input: Step) -> Result<View, ListingsError> {
         let listing = load_editable(call, &input.listing_id, input.expected_version)?;
@@ -354,17 +247,7 @@ impl AgentListings {
     /// Mark a listing as filled, because what it offers or seeks was found.
     #[action(
         access = write, emits = [FILLED], example = json!({ "listing_id": LISTING_ID, "outcome": "leased" }),
-        intents = [
-            "we found a tenant",
-            "the position is filled, we hired somebody",
-            "the room is taken",
-            "I have found a cofounder, close my ad as successful",
-            "it is rented now, stop the requests",
-            "die Wohnung ist vermietet, Anzeige als erledigt markieren",
-            "le poste est pourvu, on a trouvé quelqu'un",
-            "ya hemos encontrado inquilino",
-            "a vaga já foi preenchida",
-        ]
+        intents = intents::MARK_FILLED
     )]
     fn mark_filled(call: &Call, input: MarkFilled) -> Result<View, ListingsError> {
         let mut listing = load_editable(call, &input.listing_id, input.expected_version)?;
@@ -379,13 +262,7 @@ impl AgentListings {
     /// Reads are not recorded, so there are no impressions.
     #[action(
         access = read, idempotent, example = json!({ "listing_id": LISTING_ID }),
-        intents = [
-            "how is my ad doing?",
-            "statistics of my listing",
-            "how long has my offer been online?",
-            "how many people saw my ad?",
-            "how often was my posting published?",
-        ]
+        intents = intents::STATS
     )]
     fn stats(call: &Call, input: ListingId) -> Result<Stats, ListingsError> {
         let listing = load_editable(call, &input.listing_id, None)?;

@@ -11,6 +11,7 @@ mod credits;
 mod decide;
 mod documents;
 mod ends;
+mod intents;
 mod notices;
 mod presence;
 mod questions;
@@ -93,17 +94,7 @@ impl Applications {
             "answers": [{ "question_id": "q1", "answer": "From January." }],
         }),
         example = json!({ "listing_id": LISTING_ID, "profile_listing_id": LISTING_ID }),
-        intents = [
-            "apply for this job",
-            "send my application to the company",
-            "I want to work there, submit my resume",
-            "apply to that open role on the map",
-            "put me forward for the vacancy",
-            "ich möchte mich auf diese Stelle bewerben",
-            "je veux postuler à cette offre d'emploi",
-            "quiero solicitar este puesto de trabajo",
-            "quero candidatar-me a esta vaga",
-        ]
+        intents = intents::APPLY
     )]
     fn apply(call: &Call, input: Apply) -> Result<View, ApplicationError> {
         send::apply(call, input)
@@ -128,17 +119,7 @@ impl Applications {
             "purpose": "pitch", "signal_id": "sig_01JZX8Q4M2N6P7R8S9T0V1W2X3",
             "message": "We raise a seed round of two million, half of it committed.",
         }),
-        intents = [
-            "contact this company",
-            "write to an investor about my start-up",
-            "ask a founder for a chat, there is no job ad",
-            "send a message to this venture capital firm",
-            "get in touch with a start-up from the map",
-            "diesem Unternehmen eine Anfrage schicken",
-            "écrire à cette entreprise ou à un investisseur",
-            "escribir a una empresa o a un inversor",
-            "entrar em contacto com esta empresa ou investidor",
-        ]
+        intents = intents::ENQUIRE
     )]
     fn enquire(call: &Call, input: Enquire) -> Result<View, ApplicationError> {
         send::enquire(call, input)
@@ -147,13 +128,7 @@ impl Applications {
     /// Get an application, as sender or as recipient.
     #[action(
         access = read, idempotent, example = json!({ "application_id": APPLICATION_ID }),
-        intents = [
-            "show me this application",
-            "what did the candidate write?",
-            "has the employer read my application yet?",
-            "what is the state of my application for that role?",
-            "open the applicant's answers and CV",
-        ]
+        intents = intents::GET
     )]
     fn get(call: &Call, input: ApplicationId) -> Result<Answer<View>, ApplicationError> {
         read::get(call, &input.application_id)
@@ -166,17 +141,7 @@ impl Applications {
     #[action(
         access = read, idempotent, example = List::default(),
         example = json!({ "role": "received", "state": ["submitted", "shortlisted"] }),
-        intents = [
-            "which jobs have I applied for?",
-            "show all candidates for our opening",
-            "list the applications I received",
-            "any news on my applications?",
-            "who wrote to our company?",
-            "wer hat sich bei uns beworben?",
-            "où en sont mes candidatures ?",
-            "¿a qué puestos me he presentado?",
-            "quem se candidatou à nossa vaga?",
-        ]
+        intents = intents::LIST
     )]
     fn list(call: &Call, input: List) -> Result<Answer<Items<View>>, ApplicationError> {
         read::list(call, input)
@@ -188,17 +153,7 @@ impl Applications {
     #[action(
         access = write, destructive, emits = [WITHDRAWN],
         example = json!({ "application_id": APPLICATION_ID }),
-        intents = [
-            "pull back my job application",
-            "I no longer want that position",
-            "cancel the application I sent",
-            "take back my enquiry to the investor",
-            "I accepted another job, tell the employer",
-            "meine Bewerbung zurückziehen",
-            "retirer ma candidature",
-            "retirar mi candidatura",
-            "retirar a minha candidatura",
-        ]
+        intents = intents::WITHDRAW
     )]
     fn withdraw(call: &Call, input: Step) -> Result<View, ApplicationError> {
         decide::withdraw(call, &input)
@@ -218,17 +173,7 @@ impl Applications {
         example = json!({
             "application_id": APPLICATION_ID, "decision": "reject", "reason_code": "experience",
         }),
-        intents = [
-            "reject this applicant",
-            "invite the candidate to an interview",
-            "put her on the shortlist",
-            "make the applicant a job offer",
-            "we like this candidate, take the next step",
-            "den Bewerber zum Gespräch einladen oder ablehnen",
-            "refuser ou inviter ce candidat",
-            "rechazar o invitar a este candidato",
-            "recusar ou convidar este candidato",
-        ]
+        intents = intents::DECIDE
     )]
     fn decide(call: &Call, input: Decide) -> Result<Answer<View>, ApplicationError> {
         decide::decide(call, input)
@@ -238,17 +183,7 @@ impl Applications {
     #[action(
         access = write, emits = [ANSWERED],
         example = json!({ "application_id": APPLICATION_ID, "answer": "accept" }),
-        intents = [
-            "accept the job offer",
-            "decline the position they offered me",
-            "I got an offer, say no thanks",
-            "yes, I want to start working there",
-            "reply to the employer's offer",
-            "das Jobangebot annehmen",
-            "accepter l'offre d'embauche",
-            "aceptar la oferta de trabajo que me hicieron",
-            "aceitar a proposta de emprego",
-        ]
+        intents = intents::ANSWER
     )]
     fn answer(call: &Call, input: AnswerOffer) -> Result<View, ApplicationError> {
         decide::answer(call, &input)
@@ -261,13 +196,7 @@ impl Applications {
     #[action(
         access = write, idempotent, emits = [CONTACT_EXCHANGED],
         example = json!({ "application_id": APPLICATION_ID, "allow": true }),
-        intents = [
-            "share my email with the recruiter",
-            "let the applicant send me a phone number",
-            "allow contact details in the chat about the application",
-            "this employer may not have my contact data any more",
-            "the company wants my phone number, I agree",
-        ]
+        intents = intents::EXCHANGE_CONTACT
     )]
     fn exchange_contact(call: &Call, input: ExchangeContact) -> Result<View, ApplicationError> {
         decide::exchange_contact(call, &input)
@@ -281,13 +210,7 @@ impl Applications {
     #[action(
         access = write, emits = [CONVERSATION_REOPENED],
         example = json!({ "application_id": APPLICATION_ID }),
-        intents = [
-            "talk again with an applicant whose chat was closed",
-            "the chat with the candidate is gone, open a new one",
-            "resume contact with the person we invited",
-            "we need to write to the hired applicant again",
-            "start the interview conversation anew",
-        ]
+        intents = intents::REOPEN_CONVERSATION
     )]
     fn reopen_conversation(call: &Call, input: Step) -> Result<Answer<View>, ApplicationError> {
         checks::reopen(call, &input)
@@ -296,13 +219,7 @@ impl Applications {
     /// List the questions of a role that an application answers.
     #[action(
         access = read, idempotent, example = json!({ "role_id": ROLE_ID }),
-        intents = [
-            "what does the employer ask applicants?",
-            "which questions come with this role?",
-            "do I need a cover letter for this vacancy?",
-            "show the application form",
-            "what must I answer before I can apply?",
-        ]
+        intents = intents::QUESTIONS
     )]
     fn questions(call: &Call, input: RoleInput) -> Result<Answer<QuestionsView>, ApplicationError> {
         questions::get(call, &input)
@@ -317,13 +234,7 @@ impl Applications {
             "role_id": ROLE_ID,
             "questions": [{ "question": "From when can you work?", "required": true }],
         }),
-        intents = [
-            "ask applicants about their salary expectations",
-            "add screening questions to our job",
-            "change the application form of our vacancy",
-            "I want every candidate to answer three questions",
-            "remove the questions from our opening",
-        ]
+        intents = intents::SET_QUESTIONS
     )]
     fn set_questions(call: &Call, input: SetQuestions) -> Result<QuestionsView, ApplicationError> {
         questions::set(call, &input)

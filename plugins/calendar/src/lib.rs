@@ -11,6 +11,7 @@ mod expand;
 mod hours;
 mod ics;
 mod documents;
+mod intents;
 mod limits;
 mod refusals;
 mod reserve;
@@ -59,13 +60,7 @@ impl CalendarCapability {
     /// way to a claim.
     #[action(
         access = read, idempotent, example = json!({ "start": "2026-11-23T00:00:00Z", "end": "2026-11-30T00:00:00Z" }),
-        intents = [
-            "when is this person free?",
-            "is my colleague busy tomorrow at ten?",
-            "check somebody's availability before I suggest a time",
-            "when am I free next week?",
-            "find gaps in the other person's diary",
-        ]
+        intents = intents::GET_FREEBUSY
     )]
     fn get_freebusy(call: &Call, input: FreebusyInput) -> Result<Answer<Freebusy>, CalendarError> {
         let FreebusyInput { owner_id, start, end } = input;
@@ -81,16 +76,7 @@ impl CalendarCapability {
     }
 
     /// See the hours in which others can book the person.
-    #[action(
-        access = read, idempotent,
-        intents = [
-            "what are my bookable hours?",
-            "when can people book me at the moment?",
-            "show my office hours",
-            "which working hours did I set?",
-            "between which times do I accept appointments?",
-        ]
-    )]
+    #[action(access = read, idempotent, intents = intents::GET_AVAILABILITY)]
     fn get_availability(call: &Call) -> Result<Answer<Availability>, CalendarError> {
         let Some(owner_id) = call.owner_id() else {
             return Ok(Answer::new(hours::view(None)).next(Next::claim()));
@@ -102,17 +88,7 @@ impl CalendarCapability {
     ///
     /// It replaces all of the availability before. As long as none is set, every hour can be
     /// booked.
-    #[action(access = write, idempotent, intents = [
-        "I am available for calls in the evening only",
-        "set my office hours",
-        "change the times when others can book me",
-        "no appointments at weekends",
-        "let people book me only in the morning",
-        "meine Sprechzeiten für Termine festlegen",
-        "définir mes heures de disponibilité",
-        "definir mis horas disponibles para citas",
-        "definir os horários em que me podem marcar",
-    ], example = json!({
+    #[action(access = write, idempotent, intents = intents::SET_AVAILABILITY, example = json!({
         "rules": [{ "days": ["MO", "TU", "WE", "TH", "FR"], "from": "09:00", "to": "17:30" }],
         "time_zone": "America/Los_Angeles",
         "buffer_min": 10, "min_notice_min": 120, "max_per_day": 6, "horizon_days": 60,
@@ -126,17 +102,7 @@ impl CalendarCapability {
     /// `label` is only for the person. A local time without an offset is in `time_zone`. Somebody with the
     /// relation `scheduler` to `calendar:OWNER_ID` (`social_permissions`) sets time aside in that person's
     /// calendar with `owner_id`; the person sees the block like their own, and removes it.
-    #[action(access = write, intents = [
-        "block out next Monday",
-        "I am on holiday from the first to the tenth",
-        "keep my lunch hour free every day",
-        "mark me as busy on Thursday",
-        "no meetings while I am at the dentist",
-        "ich bin nächste Woche im Urlaub, Zeit sperren",
-        "bloquer mes mercredis après-midi",
-        "reservar tiempo para mí, estoy de vacaciones",
-        "bloquear a minha agenda, estou de férias",
-    ], example = json!({
+    #[action(access = write, intents = intents::ADD_BLOCK, example = json!({
         "start": "2026-11-23T12:30:00", "end": "2026-11-23T13:30:00",
         "time_zone": "America/Los_Angeles",
         "rrule": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR",
@@ -149,13 +115,7 @@ impl CalendarCapability {
     /// Remove a block with all its occurrences.
     #[action(
         access = write, idempotent, destructive, example = json!({ "block_id": "blk_01JZX8Q4M2N6P7R8S9T0V1W2X3" }),
-        intents = [
-            "my holiday is cancelled, free that time again",
-            "delete the blocked time on Monday",
-            "I have time after all, remove the busy entry",
-            "stop keeping lunch free",
-            "remove the repeating block from my calendar",
-        ]
+        intents = intents::REMOVE_BLOCK
     )]
     fn remove_block(call: &Call, input: BlockInput) -> Result<Removed, CalendarError> {
         blocks::remove(call, input)
@@ -164,17 +124,7 @@ impl CalendarCapability {
     /// List the person's own meetings, holds and blocks, each occurrence by itself.
     ///
     /// For an agent that nobody has claimed it is empty, and `next` is the way to a claim.
-    #[action(access = read, idempotent, intents = [
-        "what appointments do I have today?",
-        "show my calendar",
-        "which meetings are coming up?",
-        "my agenda for the week",
-        "what is blocked in my diary?",
-        "welche Termine habe ich heute?",
-        "quels sont mes rendez-vous de la semaine ?",
-        "¿qué citas tengo esta semana?",
-        "que compromissos tenho hoje?",
-    ], example = json!({
+    #[action(access = read, idempotent, intents = intents::LIST_EVENTS, example = json!({
         "start": "2026-11-23T00:00:00Z", "end": "2026-11-30T00:00:00Z",
     }))]
     fn list_events(
@@ -194,13 +144,7 @@ impl CalendarCapability {
     /// person would have more than 400 blocks.
     #[action(
         access = write, idempotent, example = json!({ "ics": EXAMPLE_FILE }),
-        intents = [
-            "import my Google calendar",
-            "load this ics file",
-            "take over the appointments from Outlook",
-            "upload busy times from another calendar",
-            "copy my holidays from a calendar file",
-        ]
+        intents = intents::IMPORT_ICS
     )]
     fn import_ics(call: &Call, input: ImportIcs) -> Result<Answer<Imported>, CalendarError> {
         Ok(Answer::new(ics::import::import(call, input)?).next(list()))
@@ -210,16 +154,7 @@ impl CalendarCapability {
     ///
     /// It writes iCalendar (RFC 5545), with titles: everything that did not end more than a month
     /// ago.
-    #[action(
-        access = read, idempotent,
-        intents = [
-            "export my calendar",
-            "download all my appointments as ics",
-            "copy my meetings to Apple Calendar",
-            "get a calendar file for Outlook",
-            "back up my whole schedule",
-        ]
-    )]
+    #[action(access = read, idempotent, intents = intents::EXPORT_ICS)]
     fn export_ics(call: &Call) -> Result<Answer<Exported>, CalendarError> {
         let Some(owner_id) = call.owner_id() else {
             let nothing = Exported { ics: String::new(), events: 0 };

@@ -1,5 +1,7 @@
 //! Pages that explain the service, in Markdown, HTML or plain text.
 
+mod intents;
+
 use content::{Heading, LOCALE, NoSuchPage, PAGES, Page, find, serves};
 use portolan_sdk::prelude::*;
 
@@ -116,14 +118,7 @@ impl ContentGet {
         idempotent,
         example = json!({ "slug": "getting-started", "format": "markdown" }),
         example = json!({ "slug": "privacy", "locale": "de", "format": "text", "if_version": 1 }),
-        intents = [
-            "read the guide for agents",
-            "explain how credits and requests work here",
-            "what does the privacy policy say?",
-            "how does this service work?",
-            "open the help page about safety",
-            "show the rules of this platform",
-        ]
+        intents = intents::GET
     )]
     fn get(_call: &Call, input: Get) -> Result<GotPage, NoSuchPage> {
         read(input)
@@ -134,13 +129,7 @@ impl ContentGet {
     /// Returns every page's slug, title and summary, in reading order.
     #[action(
         access = read, idempotent, example = portolan_sdk::NoInput {},
-        intents = [
-            "which pages and guides are there?",
-            "list the documentation",
-            "where is the help section?",
-            "table of contents of the site",
-            "is there a manual or a handbook?",
-        ]
+        intents = intents::LIST
     )]
     fn list(_call: &Call) -> Result<PageList, Infallible> {
         Ok(PageList { items: PAGES.iter().map(listed).collect(), locales: vec![LOCALE] })

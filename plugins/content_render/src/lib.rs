@@ -1,5 +1,7 @@
 //! Shows how CommonMark will look to other people, and what is removed from it.
 
+mod intents;
+
 use content::{NoSuchPage, find};
 use markup::{Format, Link, Profile, Removed, Rendered, render};
 use portolan_sdk::prelude::*;
@@ -72,14 +74,7 @@ impl ContentRender {
             "format": "html", "profile": "listing",
         }),
         example = json!({ "slug": "about", "format": "text", "profile": "page" }),
-        intents = [
-            "preview my text with markdown",
-            "show how the formatting looks",
-            "which links are removed from my description?",
-            "convert markdown to HTML",
-            "count the words of my text",
-            "is this formatting allowed in an ad?",
-        ]
+        intents = intents::RENDER
     )]
     fn render(_call: &Call, input: Render) -> Result<Preview, NoSuchPage> {
         preview(input)

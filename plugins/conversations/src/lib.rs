@@ -2,6 +2,7 @@
 
 mod colleagues;
 mod documents;
+mod intents;
 mod states;
 mod members;
 mod own;
@@ -71,18 +72,7 @@ impl Conversations {
         access = read, idempotent,
         example = List::default(),
         example = List { unread_only: true, ..List::default() },
-        intents = [
-            "show my chats",
-            "do I have new messages?",
-            "list all my conversations",
-            "which unread DMs are there?",
-            "who wrote to me?",
-            "find the chat with the landlord",
-            "habe ich neue Nachrichten?",
-            "ai-je de nouveaux messages ?",
-            "¿tengo mensajes nuevos?",
-            "tenho mensagens novas?",
-        ]
+        intents = intents::LIST
     )]
     fn list(call: &Call, input: List) -> Result<Answer<Items<ThreadView>>, ConversationError> {
         Items::own(call, |me| read::list(call, me, input))
@@ -91,13 +81,7 @@ impl Conversations {
     /// Get a conversation.
     #[action(
         access = read, idempotent, example = json!({ "thread_id": THREAD_ID }),
-        intents = [
-            "who takes part in this chat?",
-            "is this conversation still open?",
-            "details of this thread",
-            "did they read my last message?",
-            "when was something last written in this chat?",
-        ]
+        intents = intents::GET
     )]
     fn get(call: &Call, input: ThreadId) -> Result<ThreadView, ConversationError> {
         read::get(call, &input.thread_id)
@@ -108,17 +92,7 @@ impl Conversations {
     /// With `after`, the oldest come first, to catch up; otherwise the newest.
     #[action(
         access = read, idempotent, example = json!({ "thread_id": THREAD_ID, "after": 41 }),
-        intents = [
-            "read the chat",
-            "what did they reply?",
-            "show the last messages with the recruiter",
-            "scroll back in our conversation",
-            "catch up on what was written since yesterday",
-            "lies mir den Chatverlauf vor",
-            "lis les derniers messages de la conversation",
-            "lee los últimos mensajes de la conversación",
-            "lê as últimas mensagens da conversa",
-        ]
+        intents = intents::MESSAGES
     )]
     fn messages(call: &Call, input: Messages) -> Result<Items<MessageView>, ConversationError> {
         read::messages(call, input)
@@ -127,13 +101,7 @@ impl Conversations {
     /// Get one message.
     #[action(
         access = read, idempotent, example = json!({ "message_id": MESSAGE_ID }),
-        intents = [
-            "show one particular message",
-            "open the message with this id",
-            "what exactly did that single message say?",
-            "was this message edited?",
-            "get the text of the message in the notification",
-        ]
+        intents = intents::MESSAGE
     )]
     fn message(call: &Call, input: MessageId) -> Result<MessageView, ConversationError> {
         read::message(call, &input.message_id)
@@ -144,18 +112,7 @@ impl Conversations {
     /// If `counterpart_reachable` of the answer is false, somebody in the conversation has no agent
     /// at present: the message is stored, and they find it when they are back. Of a pairing, the
     /// event `pairing.counterpart_changed` says when that is; of an application, call `get` again.
-    #[action(access = write, emits = [WRITTEN], intents = [
-        "send a message",
-        "write back that I am interested",
-        "text the other person in our chat",
-        "reply to the tenant",
-        "DM my match",
-        "tell them in the chat that I will be late",
-        "schreib in den Chat, dass ich später komme",
-        "envoie un message dans la conversation",
-        "envíale un mensaje en el chat",
-        "manda uma mensagem na conversa",
-    ], example = json!({
+    #[action(access = write, emits = [WRITTEN], intents = intents::SEND, example = json!({
             "thread_id": THREAD_ID, "text": "Would Thursday at six suit you?",
             "client_msg_id": "m-1", "intent": "question",
         }))]
@@ -166,13 +123,7 @@ impl Conversations {
     /// Change the text of a message within 15 minutes.
     ///
     /// It is `edited` afterwards: receipts for the old text no longer count.
-    #[action(access = write, emits = [WRITTEN], intents = [
-        "correct my last message",
-        "change what I just wrote",
-        "I made a mistake in the message",
-        "replace the wrong address in my chat message",
-        "reword the text I sent a minute ago",
-    ], example = json!({
+    #[action(access = write, emits = [WRITTEN], intents = intents::EDIT, example = json!({
             "message_id": MESSAGE_ID, "text": "Would Friday at six suit you?",
         }))]
     fn edit(call: &Call, input: Edit) -> Result<MessageView, ConversationError> {
@@ -184,26 +135,14 @@ impl Conversations {
     /// Its text is deleted for good; the message itself stays visible.
     #[action(
         access = write, destructive, emits = [WRITTEN], example = json!({ "message_id": MESSAGE_ID }),
-        intents = [
-            "unsend my message",
-            "delete the message I wrote",
-            "take back what I said in the chat",
-            "I sent that to the wrong person",
-            "remove my last text for everybody",
-        ]
+        intents = intents::RETRACT
     )]
     fn retract(call: &Call, input: Retract) -> Result<MessageView, ConversationError> {
         send::retract(call, &input)
     }
 
     /// Confirm that messages up to this one have been delivered to you.
-    #[action(access = write, idempotent, intents = [
-        "confirm that the messages have arrived",
-        "mark messages as delivered",
-        "send the delivery receipt",
-        "two ticks: I got your messages",
-        "acknowledge receipt of chat messages, not yet read",
-    ], example = json!({
+    #[action(access = write, idempotent, intents = intents::MARK_DELIVERED, example = json!({
             "thread_id": THREAD_ID, "up_to_message_id": MESSAGE_ID,
         }))]
     fn mark_delivered(call: &Call, input: Mark) -> Result<Receipt, ConversationError> {
@@ -213,13 +152,8 @@ impl Conversations {
     /// Confirm that the person has read messages up to this one.
     ///
     /// The mark never goes back: a message older than the last marked one changes nothing.
-    #[action(access = write, idempotent, emits = [READ], intents = [
-        "mark the chat as read",
-        "I have read all of it",
-        "clear the unread badge of this conversation",
-        "send a read receipt",
-        "set all messages up to here as seen",
-    ], example = json!({
+    #[action(access = write, idempotent, emits = [READ],
+        intents = intents::MARK_READ, example = json!({
             "thread_id": THREAD_ID, "up_to_message_id": MESSAGE_ID,
         }))]
     fn mark_read(call: &Call, input: Mark) -> Result<Receipt, ConversationError> {
@@ -231,13 +165,7 @@ impl Conversations {
     /// Nobody else is notified. Its messages are still counted as unread. Meetings, pairings and
     /// applications of the same people are still announced: to silence a person entirely, use
     /// `social_relationships` `mute`.
-    #[action(access = write, idempotent, intents = [
-        "turn off notifications for this chat",
-        "too many pings from this conversation",
-        "silence this thread",
-        "mute the group chat but keep me in it",
-        "do not notify me of new messages here",
-    ], example = json!({
+    #[action(access = write, idempotent, intents = intents::MUTE, example = json!({
             "thread_id": THREAD_ID, "until": "2036-11-21T18:00:00.000Z",
         }))]
     fn mute(call: &Call, input: Mute) -> Result<ThreadView, ConversationError> {
@@ -247,13 +175,7 @@ impl Conversations {
     /// Receive a conversation's events in the inbox again.
     #[action(
         access = write, idempotent, example = json!({ "thread_id": THREAD_ID }),
-        intents = [
-            "turn notifications for this chat back on",
-            "I want to hear from this thread again",
-            "unmute the group",
-            "stop silencing the conversation",
-            "notify me of messages here again",
-        ]
+        intents = intents::UNMUTE
     )]
     fn unmute(call: &Call, input: ThreadId) -> Result<ThreadView, ConversationError> {
         own::unmute(call, &input.thread_id)
@@ -281,13 +203,7 @@ impl Conversations {
     /// Nobody else is notified.
     #[action(
         access = write, idempotent, example = json!({ "thread_id": THREAD_ID }),
-        intents = [
-            "archive this chat",
-            "hide the old conversation from my list",
-            "tidy up my inbox of chats",
-            "put this thread away until somebody writes",
-            "move finished chats out of sight",
-        ]
+        intents = intents::ARCHIVE
     )]
     fn archive(call: &Call, input: ThreadId) -> Result<ThreadView, ConversationError> {
         own::change(call, &input.thread_id, "archive", |seat| seat.place = Place::Archive)
@@ -296,13 +212,7 @@ impl Conversations {
     /// Remove a conversation from the archive.
     #[action(
         access = write, idempotent, example = json!({ "thread_id": THREAD_ID }),
-        intents = [
-            "bring the archived chat back",
-            "show the hidden conversation in my list again",
-            "restore a thread from the archive",
-            "I archived the wrong conversation",
-            "unarchive it",
-        ]
+        intents = intents::UNARCHIVE
     )]
     fn unarchive(call: &Call, input: ThreadId) -> Result<ThreadView, ConversationError> {
         own::change(call, &input.thread_id, "unarchive", |seat| seat.place = Place::Inbox)
@@ -314,26 +224,15 @@ impl Conversations {
     /// after they accept. Messages cannot contain contact data while they take part.
     #[action(
         access = write, emits = [MEMBER_CHANGED], example = json!({ "thread_id": THREAD_ID, "owner_id": OWNER_ID }),
-        intents = [
-            "add somebody to the chat",
-            "bring my partner into the conversation",
-            "let a flatmate join our thread",
-            "make this a group chat",
-            "invite a third person to talk with us",
-        ]
+        intents = intents::INVITE
     )]
     fn invite(call: &Call, input: MemberStep) -> Result<ThreadView, ConversationError> {
         shown(call, members::invite(call, &input)?)
     }
 
     /// Consent to the invitation of a person, or refuse it.
-    #[action(access = write, idempotent, emits = [MEMBER_CHANGED], intents = [
-        "I agree that another person joins our chat",
-        "they want to add somebody, I say no",
-        "approve the new participant",
-        "refuse that a stranger enters the conversation",
-        "may my contact bring a friend into the thread? answer yes",
-    ], example = json!({
+    #[action(access = write, idempotent, emits = [MEMBER_CHANGED],
+        intents = intents::CONSENT, example = json!({
             "thread_id": THREAD_ID, "owner_id": OWNER_ID, "agree": true,
         }))]
     fn consent(call: &Call, input: Consent) -> Result<ThreadView, ConversationError> {
@@ -343,13 +242,7 @@ impl Conversations {
     /// Accept an invitation.
     #[action(
         access = write, emits = [MEMBER_CHANGED], example = json!({ "thread_id": THREAD_ID }),
-        intents = [
-            "join the chat I was invited to",
-            "accept the group chat invitation",
-            "yes, I will take part in that conversation",
-            "enter the thread they added me to",
-            "somebody wants me in their chat, agree",
-        ]
+        intents = intents::ACCEPT
     )]
     fn accept(call: &Call, input: Step) -> Result<ThreadView, ConversationError> {
         shown(call, members::accept(call, &input)?)
@@ -358,13 +251,7 @@ impl Conversations {
     /// Decline an invitation.
     #[action(
         access = write, emits = [MEMBER_CHANGED], example = json!({ "thread_id": THREAD_ID }),
-        intents = [
-            "I do not want to join that chat",
-            "turn down the invitation to a group chat",
-            "no thanks, keep me out of this conversation",
-            "reject being added to the thread",
-            "ignore the invitation to talk in a group",
-        ]
+        intents = intents::DECLINE
     )]
     fn decline(call: &Call, input: Step) -> Result<LeftThread, ConversationError> {
         left_thread(call, &members::decline(call, &input)?)
@@ -375,17 +262,7 @@ impl Conversations {
     /// It disappears from the person's list; the others stay in it.
     #[action(
         access = write, destructive, emits = [MEMBER_CHANGED], example = json!({ "thread_id": THREAD_ID }),
-        intents = [
-            "leave the group chat",
-            "get me out of this conversation",
-            "I do not want to be in this thread any more",
-            "exit the chat, the others can go on",
-            "quit the discussion",
-            "den Gruppenchat verlassen",
-            "quitter la conversation",
-            "salir del chat",
-            "sair da conversa",
-        ]
+        intents = intents::LEAVE
     )]
     fn leave(call: &Call, input: Step) -> Result<LeftThread, ConversationError> {
         left_thread(call, &members::leave(call, &input)?)
@@ -396,13 +273,7 @@ impl Conversations {
     /// Only people for whom the conversation was opened can do this, and only to people invited later.
     #[action(
         access = write, destructive, emits = [MEMBER_CHANGED], example = json!({ "thread_id": THREAD_ID, "owner_id": OWNER_ID }),
-        intents = [
-            "kick somebody out of the chat",
-            "remove a participant from our thread",
-            "take my friend out of the conversation again",
-            "withdraw the invitation to the group chat",
-            "they should no longer read along",
-        ]
+        intents = intents::REMOVE
     )]
     fn remove(call: &Call, input: MemberStep) -> Result<ThreadView, ConversationError> {
         shown(call, members::remove(call, &input)?)
@@ -413,13 +284,7 @@ impl Conversations {
     /// It can still be read. Only people for whom the conversation was opened can do this; others leave it.
     #[action(
         access = write, destructive, emits = [CLOSED], example = json!({ "thread_id": THREAD_ID }),
-        intents = [
-            "end this conversation for everybody",
-            "close the chat for good",
-            "nobody should write here any more",
-            "we are done talking, shut the thread",
-            "finish the conversation with the applicant",
-        ]
+        intents = intents::CLOSE
     )]
     fn close(call: &Call, input: Step) -> Result<ThreadView, ConversationError> {
         shown(call, threads::close(call, &input)?)

@@ -7,6 +7,7 @@
 mod documents;
 mod erasing;
 mod exporting;
+mod intents;
 mod keeping;
 mod refusals;
 mod states;
@@ -46,17 +47,7 @@ impl DataRights {
     /// the last one was ready.
     #[action(
         access = write, annotations = [(WHILE_SUSPENDED, true)], example = json!({}),
-        intents = [
-            "download my data",
-            "GDPR access request",
-            "give me everything that is stored about me",
-            "make a backup of my account",
-            "data portability: take my data elsewhere",
-            "meine Daten herunterladen, DSGVO-Auskunft",
-            "télécharger toutes mes données personnelles, RGPD",
-            "descargar todos mis datos personales",
-            "descarregar todos os meus dados pessoais",
-        ]
+        intents = intents::EXPORT
     )]
     fn export(call: &Call) -> Result<Answer<ExportView>, DataRightsError> {
         exporting::start(call)
@@ -65,16 +56,7 @@ impl DataRights {
     /// Show the person's last export and erasure: their states, and when something happens next.
     ///
     /// For an agent that nobody has claimed, both are null, and `next` is the way to a claim.
-    #[action(
-        access = read, idempotent,
-        intents = [
-            "is my data export ready?",
-            "when will my account be deleted?",
-            "did my deletion request go through?",
-            "how far is the export of my data?",
-            "is an erasure of my data pending?",
-        ]
-    )]
+    #[action(access = read, idempotent, intents = intents::STATUS)]
     fn status(call: &Call) -> Result<Answer<Status>, DataRightsError> {
         let Some(owner_id) = call.owner_id() else {
             return Ok(Answer::new(Status { export: None, erasure: None }).next(Next::claim()));
@@ -95,13 +77,7 @@ impl DataRights {
         access = read, idempotent,
         example = json!({ "export_id": EXPORT_ID }),
         example = json!({ "export_id": EXPORT_ID, "part": 5, "limit": 4 }),
-        intents = [
-            "save the finished data archive",
-            "get the files of my export",
-            "fetch the zip with my personal data",
-            "the export is ready, give me the parts",
-            "where can I get the archive of my data?",
-        ]
+        intents = intents::DOWNLOAD
     )]
     fn download(call: &Call, input: Download) -> Result<Answer<Parts>, DataRightsError> {
         exporting::download(call, &input)
@@ -116,18 +92,7 @@ impl DataRights {
         access = write, idempotent, destructive, emits = [SCHEDULED],
         annotations = [(WHILE_SUSPENDED, true)],
         example = json!({ "confirm": true }),
-        intents = [
-            "close my account for good",
-            "remove all my personal data",
-            "right to be forgotten",
-            "I want to leave this platform forever",
-            "GDPR deletion request",
-            "erase my profile and my history",
-            "mein Konto und alle Daten löschen",
-            "supprimer mon compte définitivement",
-            "eliminar mi cuenta y todos mis datos",
-            "apagar a minha conta e os meus dados",
-        ]
+        intents = intents::ERASE
     )]
     fn erase(call: &Call, input: Erase) -> Result<Answer<ErasureView>, DataRightsError> {
         erasing::erase(call, &input)
@@ -137,13 +102,7 @@ impl DataRights {
     #[action(
         access = write, emits = [CANCELLED], annotations = [(WHILE_SUSPENDED, true)],
         example = json!({}),
-        intents = [
-            "stop the deletion of my account",
-            "do not delete my data after all",
-            "I want to keep my account",
-            "undo the erasure request",
-            "the deletion was a mistake, revert it",
-        ]
+        intents = intents::CANCEL
     )]
     fn cancel(call: &Call) -> Result<ErasureView, DataRightsError> {
         erasing::cancel(call)

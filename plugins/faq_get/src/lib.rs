@@ -1,5 +1,7 @@
 //! The capability `faq_get`: one question about this service with its whole answer.
 
+mod intents;
+
 use faq::Entry;
 use portolan_sdk::prelude::*;
 
@@ -79,13 +81,7 @@ impl FaqGet {
         idempotent,
         example = json!({ "slug": "claim-by-phone" }),
         example = json!({ "id": "faq_01M7WD7YA44946S951N7TV37VH", "locale": "en" }),
-        intents = [
-            "read the full answer to this question",
-            "open the FAQ entry with this id",
-            "show the whole help article that the search found",
-            "the snippet is cut off, give me all of it",
-            "get the FAQ by its slug",
-        ]
+        intents = intents::GET
     )]
     fn get(_call: &Call, input: Get) -> Result<Question, GetError> {
         let entry = find(input.id.as_deref(), input.slug.as_deref())?;

@@ -1,5 +1,7 @@
 //! The capability `faq_search`: finds the entries that answer a question in plain words.
 
+mod intents;
+
 use faq::{Found, Hit};
 use portolan_sdk::documents::{NoWords, ensure_words};
 use portolan_sdk::prelude::*;
@@ -107,18 +109,7 @@ impl FaqSearch {
         example = json!({
             "query": "who sees my number", "tags": ["privacy"], "limit": 5, "locale": "en",
         }),
-        intents = [
-            "how do I verify my number?",
-            "I need help, something does not work",
-            "why was my request refused?",
-            "what happens to my data?",
-            "is this service free?",
-            "how do I report a scam or get support?",
-            "wie funktioniert das hier?",
-            "comment ça marche ?",
-            "¿cómo funciona esto?",
-            "como é que isto funciona?",
-        ]
+        intents = intents::SEARCH
     )]
     fn search(_call: &Call, input: Search) -> Result<Answer<Results>, SearchError> {
         let found = find(&input)?;

@@ -6,6 +6,7 @@
 
 mod contracts;
 mod draft;
+mod intents;
 mod token;
 mod types;
 
@@ -44,13 +45,7 @@ impl HandoffResolve {
     /// It works without feeds too; the other actions need a record of the map.
     #[action(
         access = read, idempotent, example = List { feed: Some("roles".into()) },
-        intents = [
-            "what can I do with a company or role from the map?",
-            "how do I get from the map to an action?",
-            "which drafts can be made from map records?",
-            "list the handoffs and what they need",
-            "from a vacancy on the map to an application: which ways exist?",
-        ]
+        intents = intents::LIST
     )]
     fn list(_call: &Call, input: List) -> Result<Contracts, HandoffError> {
         let by_feed = input.feed.as_ref().map(|feed| field("from.feed").eq(feed));
@@ -70,13 +65,7 @@ impl HandoffResolve {
     /// Make a draft from a record, and an address that shows it once within 15 minutes.
     #[action(
         access = read, example = Resolve { handoff_id: HANDOFF_ID.into(), record_id: RECORD_ID.into() },
-        intents = [
-            "prepare an application draft from this vacancy on the map",
-            "make a shareable one-time link from a map entry",
-            "hand this start-up over to my assistant as a draft",
-            "turn the company I found into a draft message",
-            "start from this map record without sending anything",
-        ]
+        intents = intents::RESOLVE
     )]
     fn resolve(call: &Call, input: Resolve) -> Result<Answer<Resolved>, HandoffError> {
         let host = platform::about().public_url;
@@ -91,13 +80,7 @@ impl HandoffResolve {
     /// Preview the draft of an address without redeeming it.
     #[action(
         access = read, idempotent, example = TokenInput { token: TOKEN.into() },
-        intents = [
-            "look at the prepared draft without consuming the link",
-            "what is behind this handoff link?",
-            "is the draft link still valid?",
-            "check the draft first, do not redeem yet",
-            "show what would be handed over",
-        ]
+        intents = intents::PREVIEW
     )]
     fn preview(call: &Call, input: TokenInput) -> Result<Answer<Preview>, HandoffError> {
         let preview = preview(&load_unused(call, &input.token)?)?;
@@ -111,13 +94,7 @@ impl HandoffResolve {
     /// person can give.
     #[action(
         access = write, example = TokenInput { token: TOKEN.into() },
-        intents = [
-            "open the handoff link and take the draft",
-            "use the one-time link I was given",
-            "continue with the draft from the map",
-            "redeem this token and fill in the call",
-            "the user clicked on the map, fetch the draft now",
-        ]
+        intents = intents::REDEEM
     )]
     fn redeem(call: &Call, input: TokenInput) -> Result<Answer<RedeemOutput>, HandoffError> {
         let token = load_unused(call, &input.token)?;

@@ -5,6 +5,7 @@ mod check;
 mod criteria;
 mod crosswalk;
 mod directions;
+mod intents;
 mod keys;
 mod messages;
 mod narrow;
@@ -103,13 +104,7 @@ impl ListingTaxonomy {
         access = read, idempotent,
         example = json!({ "depth": 2 }),
         example = json!({ "root": "home", "depth": 1, "locale": "en" }),
-        intents = [
-            "show all categories",
-            "what kinds of ads are there?",
-            "list the sections for housing",
-            "which subcategories belong to jobs?",
-            "overview of everything one can post",
-        ]
+        intents = intents::TREE
     )]
     fn tree(_call: &Call, input: TreeInput) -> Result<Tree, TaxonomyError> {
         let root = input.root.as_deref();
@@ -126,13 +121,7 @@ impl ListingTaxonomy {
     /// filters may use, what the text must disclose, lifetime, price of a proposal.
     #[action(
         access = read, idempotent, example = json!({ "code": "home.let.apartment" }),
-        intents = [
-            "what are the rules of this category?",
-            "is there a minimum age for dating ads?",
-            "how long does an ad of this kind stay online?",
-            "what must the text of a rental ad disclose?",
-            "show the policy for job postings",
-        ]
+        intents = intents::GET
     )]
     fn get(_call: &Call, input: GetInput) -> Result<Answer<Category>, TaxonomyError> {
         let node = known(&input.code)?;
@@ -149,13 +138,7 @@ impl ListingTaxonomy {
     /// design). For a person's own sentence, use `suggest`.
     #[action(
         access = read, idempotent, example = json!({ "q": "nurse", "limit": 20 }),
-        intents = [
-            "look up a category by a word",
-            "is there a category for nurses?",
-            "find the category code of parking",
-            "which categories contain the word garden?",
-            "find synonyms of a category name",
-        ]
+        intents = intents::SEARCH
     )]
     fn search(_call: &Call, input: SearchInput) -> Result<FoundNodes, Infallible> {
         let hits = search::rank(&input.q, Scope::Every, input.limit.into()).into_iter();
@@ -173,17 +156,7 @@ impl ListingTaxonomy {
         example = json!({
             "text": "two bedroom flat near the park, no pets", "side": "offer", "limit": 5,
         }),
-        intents = [
-            "which category fits my text?",
-            "where should I post this?",
-            "pick the best category for my offer",
-            "I want to lend money, what kind of ad is that?",
-            "classify this description",
-            "in welche Kategorie gehört mein Angebot?",
-            "dans quelle catégorie publier mon annonce ?",
-            "¿en qué categoría pongo mi anuncio?",
-            "em que categoria devo publicar isto?",
-        ]
+        intents = intents::SUGGEST
     )]
     fn suggest(_call: &Call, input: SuggestInput) -> Result<Answer<Suggestions>, Infallible> {
         let hits = search::rank(&input.text, Scope::Listable(input.side), input.limit.into());
@@ -206,17 +179,7 @@ impl ListingTaxonomy {
     /// listings.
     #[action(
         access = read, idempotent, example = json!({ "code": "work.job.software", "side": "offer" }),
-        intents = [
-            "which fields does a job ad need?",
-            "what can I filter rentals by?",
-            "which attributes and criteria can a listing have?",
-            "schema of a flat offer before I create it",
-            "is there a field for pets or smoking?",
-            "welche Angaben braucht eine Wohnungsanzeige?",
-            "quels champs faut-il remplir pour une annonce ?",
-            "¿qué datos hay que rellenar en un anuncio?",
-            "que campos preciso de preencher no anúncio?",
-        ]
+        intents = intents::FIELDS
     )]
     fn fields(_call: &Call, input: FieldsInput) -> Result<Fields, TaxonomyError> {
         let node = known(&input.code)?;
@@ -232,13 +195,7 @@ impl ListingTaxonomy {
         access = read, idempotent,
         example = json!({ "scheme": "isco08", "code": "2512" }),
         example = json!({ "code": "work.job.design" }),
-        intents = [
-            "map a category to ESCO or schema.org",
-            "which ISCO code is a software developer?",
-            "translate an occupation code to a category",
-            "equivalent of this category in another classification",
-            "convert a schema.org type to a category here",
-        ]
+        intents = intents::CROSSWALK
     )]
     fn crosswalk(_call: &Call, input: CrosswalkInput) -> Result<Mappings, TaxonomyError> {
         let code = input.code.as_deref();

@@ -6,6 +6,7 @@ mod cards;
 mod facets;
 mod handoffs;
 mod inputs;
+mod intents;
 mod merge;
 mod organisations;
 mod records;
@@ -77,19 +78,7 @@ impl MapSearch {
             "event": { "type": "meetup" }, "date": { "from": "2026-03-01", "to": "2026-03-31" },
             "sort": "event_date", "facets": false, "limit": 20,
         }),
-        intents = [
-            "find start-ups in fintech",
-            "which companies are hiring engineers right now?",
-            "who founded this company?",
-            "recent funding rounds in the city",
-            "meetups and hackathons this week",
-            "find venture capital funds and accelerators",
-            "remote roles at early-stage companies",
-            "welche Start-ups gibt es in der Stadt?",
-            "quelles start-ups recrutent ici ?",
-            "qué empresas emergentes están contratando",
-            "que start-ups há na cidade?",
-        ]
+        intents = intents::SEARCH
     )]
     fn search(_call: &Call, input: Search) -> Result<Found, MapError> {
         search::search(&input)
@@ -98,13 +87,7 @@ impl MapSearch {
     /// Count the matches of a search by type, and by the values of each filter.
     #[action(
         access = read, idempotent, example = json!({ "kind": "startup" }),
-        intents = [
-            "how many companies work on climate?",
-            "count roles by seniority",
-            "statistics of the map by industry",
-            "break down investors by stage",
-            "which neighbourhood has the most start-ups?",
-        ]
+        intents = intents::FACETS
     )]
     fn facets(_call: &Call, input: Filters) -> Result<Facets, MapError> {
         search::facets(&input)
@@ -113,17 +96,7 @@ impl MapSearch {
     /// Get one organisation with its roles, signals, people and mentions.
     #[action(
         access = read, idempotent, example = TargetId { target_id: TARGET_ID.into() },
-        intents = [
-            "tell me about this company",
-            "who works there and what jobs do they have?",
-            "show the profile of this start-up",
-            "background on an employer before my interview",
-            "has this firm raised money lately?",
-            "erzähl mir alles über dieses Unternehmen",
-            "présente-moi cette entreprise",
-            "háblame de esta empresa",
-            "fala-me desta empresa",
-        ]
+        intents = intents::GET
     )]
     fn get(_call: &Call, input: TargetId) -> Result<TargetView, MapError> {
         target::get(&input.target_id)
@@ -132,17 +105,7 @@ impl MapSearch {
     /// List the organisations around another one, the nearest first.
     #[action(
         access = read, idempotent, example = Nearby { target_id: TARGET_ID.into(), radius_km: 1.0, kind: Some(Kind::Coworking), page: Default::default() },
-        intents = [
-            "which companies are close to this office?",
-            "neighbours of that start-up",
-            "what is around this accelerator?",
-            "cafés or coworking near the company",
-            "investors within a kilometre of this firm",
-            "welche Firmen sind in der Nähe von diesem Büro?",
-            "quelles entreprises y a-t-il près de ce bureau ?",
-            "¿qué empresas hay cerca de esta oficina?",
-            "que empresas ficam perto deste escritório?",
-        ]
+        intents = intents::NEARBY
     )]
     fn nearby(_call: &Call, input: Nearby) -> Result<Found, MapError> {
         search::nearby(input)
@@ -151,13 +114,7 @@ impl MapSearch {
     /// List the questions that the map can answer, by the role of the person who asks.
     #[action(
         access = read, idempotent, example = Questions { role: Some("investor".into()) },
-        intents = [
-            "what can I ask about the start-up scene?",
-            "give me example questions for a job seeker",
-            "which questions can you answer for investors?",
-            "ideas for what to look up on the map",
-            "suggest questions for a founder",
-        ]
+        intents = intents::QUESTIONS
     )]
     fn questions(_call: &Call, input: Questions) -> Result<QuestionList, MapError> {
         ask::questions(input)
@@ -168,13 +125,7 @@ impl MapSearch {
     /// The agent writes the answer: it cites records and their sources, and calls a lead a lead.
     #[action(
         access = read, idempotent, example = AskQuestion { question_id: QUESTION_ID.into(), target_id: None, limit: 5 },
-        intents = [
-            "answer this question from the map with sources",
-            "I want a researched answer about the local scene",
-            "who is likely to hire soon, with evidence?",
-            "give me sources for that claim about a company",
-            "collect the facts for the question I picked",
-        ]
+        intents = intents::ASK
     )]
     fn ask(call: &Call, input: AskQuestion) -> Result<Material, MapError> {
         ask::ask(call, &input)

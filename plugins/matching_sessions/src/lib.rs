@@ -11,6 +11,7 @@ mod confirm;
 mod decide;
 mod departures;
 mod documents;
+mod intents;
 mod states;
 mod migrations;
 mod pool;
@@ -105,17 +106,7 @@ impl MatchingSessions {
     /// Preview the listings that would fit, without their owners.
     ///
     /// It takes an existing listing, or a draft of one. Nothing is stored, and nobody is notified.
-    #[action(access = read, idempotent, intents = [
-        "how many people would suit me?",
-        "who might match before I publish?",
-        "try out my criteria without saving",
-        "would any tenant fit my flat?",
-        "are there matches for a draft?",
-        "gibt es überhaupt jemanden, der passt?",
-        "y a-t-il quelqu'un qui me correspondrait ?",
-        "¿hay alguien que encaje conmigo?",
-        "há alguém que combine comigo?",
-    ], example = json!({
+    #[action(access = read, idempotent, intents = intents::PREVIEW, example = json!({
             "listing_draft": {
                 "category": "work.candidate.software", "side": "demand",
                 "title": "Backend engineer",
@@ -141,18 +132,7 @@ impl MatchingSessions {
     /// It has its first candidates at once, unless it is part of a round.
     #[action(
         access = write, example = json!({ "listing_id": LISTING_ID }),
-        intents = [
-            "find me a match",
-            "look for suitable flatmates for my listing",
-            "start matching me with dates",
-            "find candidates who fit our job on both sides",
-            "join the next matching round",
-            "suggest people who want what I offer",
-            "such mir passende Mitbewohner",
-            "trouve-moi des partenaires compatibles",
-            "búscame a alguien compatible",
-            "encontra pessoas compatíveis comigo",
-        ]
+        intents = intents::CREATE
     )]
     fn create(call: &Call, input: Create) -> Result<Answer<SessionView>, MatchingError> {
         session::create(call, input)
@@ -161,13 +141,7 @@ impl MatchingSessions {
     /// Get a session.
     #[action(
         access = read, idempotent, example = json!({ "session_id": SESSION_ID }),
-        intents = [
-            "how is my matching going?",
-            "state of this matching session",
-            "is my search for a cofounder still running?",
-            "what criteria does this session use?",
-            "how many candidates are left?",
-        ]
+        intents = intents::GET
     )]
     fn get(call: &Call, input: SessionId) -> Result<Answer<SessionView>, MatchingError> {
         session::shown(&Session::load_own(call, &input.session_id)?)
@@ -176,16 +150,7 @@ impl MatchingSessions {
     /// List the person's sessions, last changed first.
     ///
     /// For an agent that nobody has claimed, the list is empty.
-    #[action(
-        access = read, idempotent, example = List::default(),
-        intents = [
-            "which matchings do I have running?",
-            "show all my match searches",
-            "for which listings am I being matched?",
-            "my active and finished matching sessions",
-            "am I still looking for a flatmate here?",
-        ]
-    )]
+    #[action(access = read, idempotent, example = List::default(), intents = intents::LIST)]
     fn list(call: &Call, input: List) -> Result<Answer<Items<SessionView>>, MatchingError> {
         session::list(call, input)
     }
@@ -196,17 +161,7 @@ impl MatchingSessions {
     /// matched. A batch comes when all candidates of the one before are decided on.
     #[action(
         access = read, idempotent, example = json!({ "session_id": SESSION_ID }),
-        intents = [
-            "show my matches",
-            "who has been suggested to me?",
-            "next profiles, please",
-            "who fits best and why?",
-            "list the people that suit our position",
-            "zeig mir meine Vorschläge",
-            "montre-moi mes suggestions de profils",
-            "enséñame mis coincidencias",
-            "mostra-me as sugestões que tens para mim",
-        ]
+        intents = intents::CANDIDATES
     )]
     fn candidates(call: &Call, input: Candidates) -> Result<Items<CandidateView>, MatchingError> {
         decide::list(call, input)
@@ -216,18 +171,7 @@ impl MatchingSessions {
     ///
     /// The other side does not learn of your interest until it is interested too: then both are
     /// connected, and `thread_id` is their conversation. You can change the decision until then.
-    #[action(access = write, emits = [MUTUAL], intents = [
-        "I like this one",
-        "not interested in this profile, next",
-        "swipe right on the first suggestion",
-        "yes to the flat, no to the others",
-        "pass on that candidate",
-        "say that I am interested without writing",
-        "dieser Vorschlag gefällt mir, der andere nicht",
-        "ce profil me plaît, celui-là non",
-        "este perfil me gusta, el otro no",
-        "gosto deste perfil, do outro não",
-    ], example = json!({
+    #[action(access = write, emits = [MUTUAL], intents = intents::DECIDE, example = json!({
             "session_id": SESSION_ID, "candidate_id": CANDIDATE_ID, "decision": "interested",
         }))]
     fn decide(call: &Call, input: Decide) -> Result<Answer<CandidateView>, MatchingError> {
@@ -239,17 +183,7 @@ impl MatchingSessions {
     /// Candidates that were decided on stay; the others are searched again.
     #[action(
         access = write, example = json!({ "session_id": SESSION_ID, "patch": { "batch_size": 5 } }),
-        intents = [
-            "the suggestions do not fit, change my criteria",
-            "only show people under forty who do not smoke",
-            "widen the search radius of my matching",
-            "must have experience in sales, search again",
-            "raise my budget for the matches",
-            "die Vorschläge passen nicht, Kriterien ändern",
-            "affiner mes critères de recherche de profils",
-            "cambia los criterios de mis sugerencias",
-            "muda os critérios das minhas sugestões",
-        ]
+        intents = intents::REFINE
     )]
     fn refine(call: &Call, input: Refine) -> Result<Answer<SessionView>, MatchingError> {
         session::refine(call, input)
@@ -258,13 +192,7 @@ impl MatchingSessions {
     /// Pause a session.
     #[action(
         access = write, example = json!({ "session_id": SESSION_ID }),
-        intents = [
-            "stop suggesting people for now",
-            "put my matching on hold",
-            "no new matches this week",
-            "I am too busy for dates, pause the search",
-            "freeze the search for candidates",
-        ]
+        intents = intents::PAUSE
     )]
     fn pause(call: &Call, input: Step) -> Result<Answer<SessionView>, MatchingError> {
         session::pause(call, input)
@@ -273,13 +201,7 @@ impl MatchingSessions {
     /// Resume a paused session.
     #[action(
         access = write, example = json!({ "session_id": SESSION_ID }),
-        intents = [
-            "continue to look for matches",
-            "start the paused matching again",
-            "suggest people to me again",
-            "I have time for dates again",
-            "go on with the search for a cofounder",
-        ]
+        intents = intents::RESUME
     )]
     fn resume(call: &Call, input: Step) -> Result<Answer<SessionView>, MatchingError> {
         session::resume(call, input)
@@ -288,29 +210,14 @@ impl MatchingSessions {
     /// Close a session.
     #[action(
         access = write, destructive, emits = [SESSION_CLOSED], example = json!({ "session_id": SESSION_ID }),
-        intents = [
-            "stop matching me for good",
-            "end the search for a flatmate",
-            "I no longer need suggestions",
-            "finish this matching session",
-            "I have found somebody, no more candidates",
-        ]
+        intents = intents::CLOSE
     )]
     fn close(call: &Call, input: Step) -> Result<Answer<SessionView>, MatchingError> {
         session::close(call, input)
     }
 
     /// List the rounds that can still be joined.
-    #[action(
-        access = read, idempotent, example = Rounds::default(),
-        intents = [
-            "when is the next matching round?",
-            "which matching events can I join?",
-            "is there a speed dating round soon?",
-            "upcoming rounds for cofounders",
-            "deadline to sign up for the flatmate round",
-        ]
-    )]
+    #[action(access = read, idempotent, example = Rounds::default(), intents = intents::ROUNDS)]
     fn rounds(_call: &Call, input: Rounds) -> Result<Items<RoundView>, MatchingError> {
         rounds::list(input)
     }
@@ -318,13 +225,7 @@ impl MatchingSessions {
     /// Rank the others in a round, the most preferred first.
     ///
     /// You can repeat this until the deadline. Others do not see the ranking.
-    #[action(access = write, idempotent, intents = [
-        "put my favourites in order",
-        "my first choice is this one, then that one",
-        "change my ranking before the deadline",
-        "rate the people in the round",
-        "sort my preferences for the matching round",
-    ], example = json!({
+    #[action(access = write, idempotent, intents = intents::RANK, example = json!({
             "session_id": SESSION_ID, "ordered_candidate_ids": [CANDIDATE_ID], "only_these": true,
         }))]
     fn rank(call: &Call, input: Rank) -> Result<Answer<SessionView>, MatchingError> {
@@ -334,13 +235,7 @@ impl MatchingSessions {
     /// Get the result of a round.
     #[action(
         access = read, idempotent, example = json!({ "session_id": SESSION_ID }),
-        intents = [
-            "who was I matched with?",
-            "what is the outcome of the round?",
-            "did the round find anybody for me?",
-            "has the matching round ended?",
-            "results of the cofounder round",
-        ]
+        intents = intents::RESULT
     )]
     fn result(call: &Call, input: SessionId) -> Result<Answer<ResultView>, MatchingError> {
         confirm::result(call, &input)
@@ -354,13 +249,7 @@ impl MatchingSessions {
         access = write, idempotent,
         emits = [MUTUAL, UPDATED, SESSION_CLOSED],
         example = json!({ "session_id": SESSION_ID, "accept": true }),
-        intents = [
-            "accept the partner that the round found",
-            "no to the person the round chose for me",
-            "yes to my round match",
-            "confirm the result of the round",
-            "decline the match from the round",
-        ]
+        intents = intents::CONFIRM
     )]
     fn confirm(call: &Call, input: Confirm) -> Result<Answer<ResultView>, MatchingError> {
         confirm::confirm(call, input)

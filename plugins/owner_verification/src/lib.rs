@@ -7,6 +7,7 @@
 
 mod checks;
 mod domain;
+mod intents;
 mod states;
 mod limits;
 mod proof;
@@ -65,13 +66,7 @@ impl OwnerVerification {
     /// For an agent that nobody has claimed, the list is empty, and `next` is the way to a claim.
     #[action(
         access = read, idempotent, example = Status { verification_id: None, page: Default::default() },
-        intents = [
-            "is my company verified?",
-            "did the domain check work?",
-            "list my verifications",
-            "why did my verification fail?",
-            "until when is my verification valid?",
-        ]
+        intents = intents::STATUS
     )]
     fn status(
         call: &Call,
@@ -87,13 +82,7 @@ impl OwnerVerification {
     /// failed, expired or revoked verification begins again.
     #[action(
         access = write, idempotent, emits = [UPDATED], example = Start { target_id: Some(TARGET_ID.into()), org_id: None, method: Method::DnsTxt }, example = Start { target_id: None, org_id: Some("org_01JZX8Q4M2N6P7R8S9T0V1W2X3".into()), method: Method::WellKnownFile },
-        intents = [
-            "verify that I represent this company",
-            "claim our company's profile on the map",
-            "prove that the website is ours",
-            "get the DNS record or file for verification",
-            "how do we become a verified employer?",
-        ]
+        intents = intents::START
     )]
     fn start(call: &Call, input: Start) -> Result<Answer<VerificationView>, VerificationError> {
         let view = verifications::start(call, input)?;
@@ -109,13 +98,7 @@ impl OwnerVerification {
     /// At most one check is made every 30 seconds; the challenge ends after 20 failed checks.
     #[action(
         access = write, example = OwnInput { verification_id: VERIFICATION_ID.into(), expected_version: None },
-        intents = [
-            "I have uploaded the file, check it",
-            "the TXT record is set, verify now",
-            "try the domain verification again",
-            "confirm that our website is proved",
-            "look for the code on our site",
-        ]
+        intents = intents::CHECK
     )]
     fn check(call: &Call, input: OwnInput) -> Result<Answer<VerificationView>, VerificationError> {
         let view = checks::check(call, &input)?;
@@ -126,13 +109,7 @@ impl OwnerVerification {
     /// Revoke one's own verification: the person no longer speaks for the company.
     #[action(
         access = write, destructive, emits = [UPDATED], example = OwnInput { verification_id: VERIFICATION_ID.into(), expected_version: None },
-        intents = [
-            "I left the company, remove my verification",
-            "stop speaking for this firm",
-            "undo my domain proof",
-            "I no longer represent this employer",
-            "delete my verified status",
-        ]
+        intents = intents::REVOKE
     )]
     fn revoke(call: &Call, input: OwnInput) -> Result<VerificationView, VerificationError> {
         verifications::revoke(call, &input)

@@ -7,6 +7,7 @@
 mod agents;
 mod delivery;
 mod departure;
+mod intents;
 mod names;
 mod states;
 mod people;
@@ -53,13 +54,7 @@ impl Owners {
     /// person has no texts. The card of a person who is blocked, or has blocked you, is not found.
     #[action(
         access = read, idempotent, example = json!({ "owner_id": "own_01JZX8Q4M2N6P7R8S9T0V1W2X3" }),
-        intents = [
-            "who is this person?",
-            "show the profile of somebody",
-            "what does the landlord say about themself?",
-            "is this member verified?",
-            "which languages does the other person speak?",
-        ]
+        intents = intents::GET
     )]
     fn get(call: &Call, input: OwnerId) -> Result<Card, OwnersError> {
         let known = known(call, &input.owner_id)?;
@@ -73,20 +68,7 @@ impl Owners {
     /// Get the person's own record: profile, preferences and agents.
     ///
     /// For an agent that nobody has claimed, `owner` is null, and `next` is the way to a claim.
-    #[action(
-        access = read, idempotent,
-        intents = [
-            "show my profile",
-            "what do you know about my account?",
-            "which name and languages are set for me?",
-            "am I verified?",
-            "is my account active or suspended?",
-            "zeig mir mein eigenes Profil",
-            "affiche mon profil",
-            "muéstrame mi perfil",
-            "mostra o meu perfil",
-        ]
-    )]
+    #[action(access = read, idempotent, intents = intents::ME)]
     fn me(call: &Call) -> Result<Answer<Me>, OwnersError> {
         let Some(owner_id) = call.owner_id() else {
             return Ok(Answer::new(Me { owner: None, agents: Vec::new() }).next(Next::claim()));
@@ -109,17 +91,7 @@ impl Owners {
             "languages": ["en", "pt-BR"],
             "city": "San Francisco",
         }),
-        intents = [
-            "change my name",
-            "edit my bio",
-            "set my year of birth",
-            "rewrite the about text others read",
-            "I moved, change the city in my profile",
-            "ändere meinen Namen im Profil",
-            "modifier mon profil et ma présentation",
-            "cambiar mi nombre y mi biografía",
-            "mudar o meu nome no perfil",
-        ]
+        intents = intents::UPDATE_PROFILE
     )]
     fn update_profile(call: &Call, input: UpdateProfile) -> Result<Owner, OwnersError> {
         let mut owner = begin(call, "update_profile", input.expected_version)?;
@@ -161,18 +133,7 @@ impl Owners {
             "contact_policy": "network",
             "quiet_hours": { "from": "22:00", "to": "07:00", "time_zone": "America/Los_Angeles" },
         }),
-        intents = [
-            "fewer notifications",
-            "nobody should write to me first",
-            "let only verified people contact me",
-            "set quiet hours and my language",
-            "no news about new matches",
-            "do not let recruiters approach me",
-            "weniger Benachrichtigungen, nachts Ruhe",
-            "changer mes préférences de notification",
-            "cambiar mis preferencias de notificaciones",
-            "mudar as minhas notificações",
-        ]
+        intents = intents::SET_PREFERENCES
     )]
     fn set_preferences(call: &Call, input: SetPreferences) -> Result<Owner, OwnersError> {
         let mut owner = begin(call, "set_preferences", input.expected_version)?;
@@ -191,16 +152,7 @@ impl Owners {
     /// Get the preferences that are in force, and how many events are held because of them.
     ///
     /// For an agent that nobody has claimed, `preferences` is null, and `next` is the way to a claim.
-    #[action(
-        access = read, idempotent,
-        intents = [
-            "which notifications are on?",
-            "what are my contact settings?",
-            "when are my quiet hours?",
-            "why did I not get a notification?",
-            "who is allowed to approach me right now?",
-        ]
-    )]
+    #[action(access = read, idempotent, intents = intents::GET_PREFERENCES)]
     fn get_preferences(call: &Call) -> Result<Answer<PreferencesInForce>, OwnersError> {
         Ok(match call.owner_id() {
             Some(owner_id) => Answer::new(delivery::in_force(owner_id)?),
@@ -211,16 +163,7 @@ impl Owners {
     /// List the person's agents, in the order in which they were claimed.
     ///
     /// For an agent that nobody has claimed, the list is empty.
-    #[action(
-        access = read, idempotent,
-        intents = [
-            "which assistants have access to my account?",
-            "show all connected agents",
-            "what bots and apps act for me?",
-            "which devices or agents am I using?",
-            "is an unknown agent in my account?",
-        ]
-    )]
+    #[action(access = read, idempotent, intents = intents::LIST_AGENTS)]
     fn list_agents(call: &Call) -> Result<Answer<Agents>, OwnersError> {
         Ok(match call.owner_id() {
             Some(owner_id) => Answer::new(Agents { items: agents::list(call, owner_id)? }),
@@ -231,13 +174,7 @@ impl Owners {
     /// Rename one of the person's agents.
     #[action(
         access = write, idempotent, example = json!({ "agent_id": AGENT_ID, "name": "Assistant on the laptop" }),
-        intents = [
-            "give my assistant another name",
-            "rename this bot",
-            "call the agent on my phone something else",
-            "change the label of the connected agent",
-            "two agents have the same name, fix that",
-        ]
+        intents = intents::RENAME_AGENT
     )]
     fn rename_agent(call: &Call, input: RenameAgent) -> Result<Agent, OwnersError> {
         agents::rename(call, call.require_owner()?, input)
@@ -251,13 +188,7 @@ impl Owners {
     #[action(
         access = write, destructive, emits = [REVOKED], annotations = [(WHILE_SUSPENDED, true)],
         example = json!({ "agent_id": AGENT_ID }),
-        intents = [
-            "disconnect one assistant",
-            "remove access for this bot",
-            "this agent must not act for me any more",
-            "cut off a single app from my account",
-            "delete the old assistant",
-        ]
+        intents = intents::REVOKE_AGENT
     )]
     fn revoke_agent(call: &Call, input: RevokeAgent) -> Result<Agent, OwnersError> {
         agents::revoke(call, call.require_owner()?, input)
@@ -271,17 +202,7 @@ impl Owners {
     #[action(
         access = write, destructive, emits = [REVOKED], annotations = [(WHILE_SUSPENDED, true)],
         example = json!({ "confirm": true }),
-        intents = [
-            "log out of all devices",
-            "my phone was stolen",
-            "I think I was hacked, end all sessions",
-            "somebody else is in my account",
-            "revoke every token and agent at once",
-            "überall abmelden, mein Handy wurde gestohlen",
-            "me déconnecter partout, on m'a piraté",
-            "cerrar sesión en todas partes, me han hackeado",
-            "terminar sessão em todos os dispositivos",
-        ]
+        intents = intents::SIGN_OUT_EVERYWHERE
     )]
     fn sign_out_everywhere(call: &Call, input: SignOut) -> Result<SignedOut, OwnersError> {
         let owner_id = call.require_owner()?;
@@ -303,17 +224,7 @@ impl Owners {
     /// pending codes and approvals. Agents stay claimed.
     #[action(
         access = write, emits = [DEACTIVATED], example = json!({ "reason": "On holiday until May." }),
-        intents = [
-            "hide my profile",
-            "put my account to sleep for some months",
-            "I need a break but want to keep my data",
-            "disable my account without deleting it",
-            "nobody should find me for now",
-            "mein Konto vorübergehend deaktivieren",
-            "désactiver mon compte temporairement",
-            "desactivar mi cuenta por un tiempo",
-            "desativar a minha conta temporariamente",
-        ]
+        intents = intents::DEACTIVATE
     )]
     fn deactivate(call: &Call, input: Turn) -> Result<Owner, OwnersError> {
         let summary = "Your profile is hidden from other people.";
@@ -327,13 +238,7 @@ impl Owners {
     /// Listings stay paused until each is resumed, and nothing that has ended comes back.
     #[action(
         access = write, emits = [REACTIVATED], example = json!({}),
-        intents = [
-            "I am back, show my profile again",
-            "turn my account back on",
-            "end the break and make me visible",
-            "enable my deactivated account",
-            "people should be able to find me again",
-        ]
+        intents = intents::REACTIVATE
     )]
     fn reactivate(call: &Call, input: Turn) -> Result<Owner, OwnersError> {
         turn(call, input, "reactivate", REACTIVATED, "Your profile is visible again.")

@@ -14,6 +14,7 @@ mod credits;
 mod disclose;
 mod ends;
 mod guards;
+mod intents;
 mod limits;
 mod documents;
 mod states;
@@ -115,18 +116,8 @@ impl Pairings {
     /// Use this to get in touch; to find listings first, use `agent_listings` `search`.
     /// `agent_credits` `quote` returns the price in a category. With `dry_run`, everything is
     /// checked and nothing is sent.
-    #[action(access = write, cost_credits = 1, emits = [PROPOSED], intents = [
-        "contact the owner of this listing",
-        "send a request to the landlord",
-        "ask for a date",
-        "I want this room, get in touch",
-        "offer our job to this candidate",
-        "write to the person behind this ad",
-        "den Vermieter anschreiben",
-        "contacter l'annonceur de cet appartement",
-        "contactar con quien ofrece este piso",
-        "contactar o dono deste anúncio",
-    ], example = json!({
+    #[action(access = write, cost_credits = 1, emits = [PROPOSED],
+        intents = intents::PROPOSE, example = json!({
         "from_listing_id": "lst_01JZX8Q4M2N6P7R8S9T0V1W2X3",
         "to_listing_id": "lst_01JZX8Q4M2N6P7R8S9T0V1W2X4",
         "message": "Quiet, no pets, and looking for a room from January. May I see it?",
@@ -139,17 +130,8 @@ impl Pairings {
     ///
     /// `accept` connects the two and opens their conversation. `ask` needs a message, and the
     /// proposer answers it with `message`.
-    #[action(access = write, emits = [REPLIED, CONNECTED, ASSIGNED], intents = [
-        "accept the request",
-        "decline the person who wants to rent",
-        "answer the tenant's enquiry with a question",
-        "no thanks to this date",
-        "somebody wants to get to know me, agree",
-        "die Anfrage annehmen oder ablehnen",
-        "accepter ou refuser cette demande de contact",
-        "aceptar o rechazar la solicitud",
-        "aceitar ou recusar o pedido de contacto",
-    ], example = json!({
+    #[action(access = write, emits = [REPLIED, CONNECTED, ASSIGNED],
+        intents = intents::REPLY, example = json!({
         "pairing_id": PAIRING_ID, "decision": "ask", "message": "How long do you want to stay?",
     }))]
     fn reply(call: &Call, input: Reply) -> Result<Answer<View>, PairingError> {
@@ -162,13 +144,7 @@ impl Pairings {
     /// it is the same as `conversations` `send`.
     #[action(
         access = write, emits = [MESSAGE, ASSIGNED], example = json!({ "pairing_id": PAIRING_ID, "message": "At least a year." }),
-        intents = [
-            "answer the question about my request",
-            "the landlord asked for my income, reply",
-            "they want to know more before they accept, tell them",
-            "respond to the follow-up question on my proposal",
-            "write to somebody I am paired with",
-        ]
+        intents = intents::MESSAGE
     )]
     fn message(call: &Call, input: Write) -> Result<Sent, PairingError> {
         propose::message(call, input)
@@ -180,17 +156,7 @@ impl Pairings {
     /// until `withdraw_free_until`, after a change of the other side's listing.
     #[action(
         access = write, emits = [WITHDRAWN], example = json!({ "pairing_id": PAIRING_ID }),
-        intents = [
-            "take back my request for the flat",
-            "cancel the proposal I sent",
-            "I am no longer interested in that room",
-            "undo contacting this person",
-            "unsend the date request and get the credits back",
-            "meine Anfrage zurückziehen",
-            "annuler ma demande pour l'appartement",
-            "retirar la solicitud que envié",
-            "cancelar o pedido que enviei",
-        ]
+        intents = intents::WITHDRAW
     )]
     fn withdraw(call: &Call, input: Step) -> Result<View, PairingError> {
         propose::withdraw(call, &input)
@@ -211,17 +177,7 @@ impl Pairings {
             "pairing_id": PAIRING_ID, "fields": ["phone", "email"],
             "details": { "email": "ada@mail.example" },
         }),
-        intents = [
-            "share my phone number with my match",
-            "exchange contact details",
-            "give the tenant my email address",
-            "swap numbers with the other side",
-            "stop sharing my phone before they share theirs",
-            "meine Telefonnummer mit dem Kontakt teilen",
-            "échanger nos numéros de téléphone",
-            "intercambiar números de teléfono",
-            "trocar contactos com esta pessoa",
-        ]
+        intents = intents::DISCLOSE
     )]
     fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure>, PairingError> {
         disclose::disclose(call, input)
@@ -232,13 +188,7 @@ impl Pairings {
     /// The conversation is closed too. Contact data that was exchanged stays.
     #[action(
         access = write, destructive, emits = [CLOSED], example = json!({ "pairing_id": PAIRING_ID, "outcome": "leased" }),
-        intents = [
-            "end this connection",
-            "we signed the lease, finish it",
-            "it did not work out between us",
-            "break off contact after the date",
-            "record that the deal was made",
-        ]
+        intents = intents::CLOSE
     )]
     fn close(call: &Call, input: Close) -> Result<View, PairingError> {
         ends::close(call, &input)
@@ -248,13 +198,8 @@ impl Pairings {
     ///
     /// Every owner, admin and recruiter of the organisation sees its pairings and may act in them; this
     /// tells the others who does. It ends when the member is no longer one of these.
-    #[action(access = write, idempotent, emits = [ASSIGNED, COUNTERPART_CHANGED], intents = [
-        "hand this applicant over to a colleague",
-        "let another recruiter answer this request",
-        "give the enquiry to a team member",
-        "who in our agency should reply? set it",
-        "delegate the contact to my coworker",
-    ], example = json!({
+    #[action(access = write, idempotent, emits = [ASSIGNED, COUNTERPART_CHANGED],
+        intents = intents::ASSIGN, example = json!({
         "pairing_id": PAIRING_ID, "owner_id": "own_01JZX8Q4M2N6P7R8S9T0V1W2X3",
     }))]
     fn assign(call: &Call, input: Assign) -> Result<View, PairingError> {
@@ -265,13 +210,7 @@ impl Pairings {
     #[action(
         access = write, idempotent, emits = [ASSIGNED, COUNTERPART_CHANGED],
         example = json!({ "pairing_id": PAIRING_ID }),
-        intents = [
-            "I will handle this request from now on",
-            "my colleague is ill, I answer their contacts",
-            "take over the tenant from a team member",
-            "make me responsible for this enquiry",
-            "move the candidate from my colleague to me",
-        ]
+        intents = intents::TAKE_OVER
     )]
     fn take_over(call: &Call, input: Step) -> Result<View, PairingError> {
         assignments::take_over(call, &input)
@@ -282,13 +221,7 @@ impl Pairings {
     /// Contact data is only for the member of an organisation with whom it was exchanged.
     #[action(
         access = read, idempotent, example = json!({ "pairing_id": PAIRING_ID }),
-        intents = [
-            "show this request",
-            "what is the email of the person I am connected with?",
-            "did they share a phone number?",
-            "has my request been accepted?",
-            "what did the interested person write?",
-        ]
+        intents = intents::GET
     )]
     fn get(call: &Call, input: PairingId) -> Result<Answer<View>, PairingError> {
         read::get(call, &input)
@@ -298,20 +231,7 @@ impl Pairings {
     /// first.
     ///
     /// For an agent that nobody has claimed, the list is empty.
-    #[action(
-        access = read, idempotent, example = List::default(),
-        intents = [
-            "who wants my flat?",
-            "show the requests I received",
-            "which proposals are still open?",
-            "any answers to my enquiries?",
-            "list my connections and matches",
-            "wer hat auf meine Anzeige geantwortet?",
-            "qui a répondu à mon annonce ?",
-            "¿quién ha respondido a mi anuncio?",
-            "quem respondeu ao meu anúncio?",
-        ]
-    )]
+    #[action(access = read, idempotent, example = List::default(), intents = intents::LIST)]
     fn list(call: &Call, input: List) -> Result<Answer<Items<View>>, PairingError> {
         read::list(call, input)
     }

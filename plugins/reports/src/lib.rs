@@ -2,6 +2,7 @@
 //! and decides it with reasons; the decision can be appealed.
 
 mod documents;
+mod intents;
 mod states;
 mod own;
 mod reasons;
@@ -63,13 +64,7 @@ impl Reports {
         access = read, idempotent,
         example = About::default(),
         example = About { subject_id: Some(TARGET_ID.into()) },
-        intents = [
-            "what can I report?",
-            "which reasons for a report are there?",
-            "is spam or discrimination a ground for a report?",
-            "list the kinds of violations",
-            "can I report an illegal listing?",
-        ]
+        intents = intents::REASONS
     )]
     fn reasons(_call: &Call, input: About) -> Result<Reasons, Infallible> {
         Ok(own::reasons(input.subject_id.as_deref()))
@@ -78,13 +73,7 @@ impl Reports {
     /// Get a report that the person made, or because of which a measure was taken against them.
     #[action(
         access = read, idempotent, example = ReportId { report_id: REPORT_ID.into() },
-        intents = [
-            "what happened to my report?",
-            "show the decision on this complaint",
-            "why was I suspended?",
-            "read the reasons of the moderators",
-            "status of one report",
-        ]
+        intents = intents::GET
     )]
     fn get(call: &Call, input: ReportId) -> Result<ReportView, ReportError> {
         let (report, role) = own::load_with_role(call, &input.report_id)?;
@@ -100,13 +89,7 @@ impl Reports {
         access = read, idempotent,
         example = ListMine { role: Role::Reporter, state: vec![State::Open], page: Default::default() },
         example = ListMine { role: Role::Affected, state: Vec::new(), page: Default::default() },
-        intents = [
-            "show my reports",
-            "which complaints have I made?",
-            "what measures were taken against me?",
-            "was anything of mine reported?",
-            "my open appeals and reports",
-        ]
+        intents = intents::LIST_MINE
     )]
     fn list_mine(call: &Call, input: ListMine) -> Result<Answer<Items<ReportView>>, ReportError> {
         Items::own(call, |me| own::list_mine_of(call, me, input))
@@ -118,18 +101,7 @@ impl Reports {
     /// subject can be reported again for the same reason only after the decision.
     #[action(
         access = write, example = Create { subject_id: TARGET_ID.into(), reason: Reason::IncorrectData, text: Some("The company moved to Oakland in May; its own page says so.".into()) },
-        intents = [
-            "report a scam",
-            "this ad is fake",
-            "somebody is harassing me",
-            "flag spam, fraud or hate speech",
-            "the landlord wants money before the viewing",
-            "report an inappropriate message or profile",
-            "diese Anzeige ist Betrug, bitte melden",
-            "signaler une arnaque ou un harcèlement",
-            "denunciar una estafa o un acoso",
-            "denunciar uma fraude ou assédio",
-        ]
+        intents = intents::CREATE
     )]
     fn create(call: &Call, input: Create) -> Result<ReportView, ReportError> {
         own::create(call, input)
@@ -142,17 +114,7 @@ impl Reports {
     #[action(
         access = write, emits = [UPDATED], annotations = [(portolan_sdk::WHILE_SUSPENDED, true)],
         example = AppealInput { report_id: REPORT_ID.into(), text: "The page has the new address since May, at its foot.".into(), expected_version: None },
-        intents = [
-            "I disagree with the decision",
-            "my listing was removed wrongly",
-            "contest my suspension",
-            "you rejected my report, look again",
-            "ask a human to review the ban",
-            "Einspruch gegen die Sperre einlegen",
-            "contester la suppression de mon annonce",
-            "recurrir la decisión de moderación",
-            "recorrer da suspensão da minha conta",
-        ]
+        intents = intents::APPEAL
     )]
     fn appeal(call: &Call, input: AppealInput) -> Result<ReportView, ReportError> {
         own::appeal(call, input)

@@ -12,6 +12,7 @@ mod documents;
 mod following;
 #[cfg(test)]
 mod fixtures;
+mod intents;
 mod keeping;
 mod preview;
 mod records;
@@ -91,18 +92,7 @@ impl SavedSearches {
             "name": "Engineers at robotics startups",
             "map_query": { "q": "engineer", "role": { "seniority": "senior" }, "industry": "robotics" },
         }),
-        intents = [
-            "notify me of new flats",
-            "set up a job alert",
-            "save this search",
-            "tell me when something suitable appears",
-            "watch for new start-ups in biotech",
-            "let me know if a cheaper room comes up",
-            "benachrichtige mich bei neuen Wohnungen",
-            "créer une alerte pour de nouvelles annonces",
-            "avísame cuando haya pisos nuevos",
-            "avisa-me quando houver novas vagas",
-        ]
+        intents = intents::CREATE
     )]
     fn create(call: &Call, input: Create) -> Result<Answer<SearchView>, SavedSearchError> {
         keeping::create(call, input)
@@ -112,13 +102,7 @@ impl SavedSearches {
     ///
     /// Fields that are left out stay as they are. New conditions replace all earlier ones, and apply
     /// to what is published, resumed or changed later, and to what waits to be announced.
-    #[action(access = write, idempotent, intents = [
-        "change my search alert",
-        "raise the price limit of my saved search",
-        "notify me daily instead of at once",
-        "rename my alert",
-        "also include the neighbouring district in my alert",
-    ], example = json!({
+    #[action(access = write, idempotent, intents = intents::UPDATE, example = json!({
             "search_id": SEARCH_ID, "query": { "q": "quiet", "category": "home.let" },
         }))]
     fn update(call: &Call, input: Update) -> Result<SearchView, SavedSearchError> {
@@ -128,13 +112,7 @@ impl SavedSearches {
     /// Get a saved search.
     #[action(
         access = read, idempotent, example = json!({ "search_id": SEARCH_ID }),
-        intents = [
-            "show the conditions of this alert",
-            "what does my saved search look for?",
-            "how often does this alert notify me?",
-            "when did my alert last find something?",
-            "open one saved search",
-        ]
+        intents = intents::GET
     )]
     fn get(call: &Call, input: SearchId) -> Result<SearchView, SavedSearchError> {
         keeping::view(&SavedSearch::load_own(call, &input.search_id)?)
@@ -143,16 +121,7 @@ impl SavedSearches {
     /// List the person's saved searches, last changed first.
     ///
     /// For an agent that nobody has claimed, the list is empty.
-    #[action(
-        access = read, idempotent, example = List::default(),
-        intents = [
-            "which alerts do I have?",
-            "show my saved searches",
-            "list everything I am subscribed to",
-            "am I watching for flats already?",
-            "my search agents",
-        ]
-    )]
+    #[action(access = read, idempotent, example = List::default(), intents = intents::LIST)]
     fn list(call: &Call, input: List) -> Result<Answer<Items<SearchView>>, SavedSearchError> {
         keeping::list(call, input)
     }
@@ -163,13 +132,7 @@ impl SavedSearches {
     #[action(
         access = read, idempotent,
         example = json!({ "query": { "q": "rust", "category": "work.job" }, "limit": 5 }),
-        intents = [
-            "what would this alert find right now?",
-            "test the search before I save it",
-            "newest results of my saved search",
-            "show current hits without saving",
-            "would the alert bring too many results?",
-        ]
+        intents = intents::PREVIEW
     )]
     fn preview(call: &Call, input: Preview) -> Result<Answer<PreviewList>, SavedSearchError> {
         preview::preview(call, input)
@@ -178,16 +141,7 @@ impl SavedSearches {
     /// Pause a saved search.
     ///
     /// What it has found and not announced is dropped, and nothing is found until it is resumed.
-    #[action(
-        access = write, example = json!({ "search_id": SEARCH_ID }),
-        intents = [
-            "stop this alert for a while",
-            "no job alerts during my holiday",
-            "mute the saved search",
-            "put my search agent on hold",
-            "temporarily no news about flats",
-        ]
-    )]
+    #[action(access = write, example = json!({ "search_id": SEARCH_ID }), intents = intents::PAUSE)]
     fn pause(call: &Call, input: Step) -> Result<SearchView, SavedSearchError> {
         keeping::pause(call, &input)
     }
@@ -198,13 +152,7 @@ impl SavedSearches {
     /// neither are changes of the map in between; `preview` lists what fits.
     #[action(
         access = write, example = json!({ "search_id": SEARCH_ID }),
-        intents = [
-            "turn my alert back on",
-            "start the saved search again",
-            "send me job alerts again",
-            "unpause the search agent",
-            "I am looking again, reactivate the alert",
-        ]
+        intents = intents::RESUME
     )]
     fn resume(call: &Call, input: Step) -> Result<SearchView, SavedSearchError> {
         keeping::resume(call, &input)
@@ -213,17 +161,7 @@ impl SavedSearches {
     /// Delete a saved search for good.
     #[action(
         access = write, destructive, example = json!({ "search_id": SEARCH_ID }),
-        intents = [
-            "remove my alert",
-            "unsubscribe from new flats",
-            "I found a job, stop the alerts for good",
-            "delete the saved search",
-            "no more notifications about this search",
-            "Suchauftrag löschen",
-            "supprimer mon alerte",
-            "eliminar mi alerta de búsqueda",
-            "apagar o meu alerta de pesquisa",
-        ]
+        intents = intents::DELETE
     )]
     fn delete(call: &Call, input: Step) -> Result<SearchView, SavedSearchError> {
         keeping::delete(call, &input)

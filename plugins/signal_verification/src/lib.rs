@@ -11,6 +11,7 @@ mod evidence;
 mod feed;
 mod history;
 mod documents;
+mod intents;
 mod knowledge;
 mod states;
 mod limits;
@@ -57,13 +58,7 @@ impl SignalVerification {
     /// The statements about a signal stay here after it has left the feed.
     #[action(
         access = read, idempotent, example = SignalId { signal_id: SIGNAL_ID.into() },
-        intents = [
-            "is this news about the company true?",
-            "how reliable is this signal?",
-            "is the funding round confirmed or only a rumour?",
-            "what proof is missing?",
-            "who confirmed this lead?",
-        ]
+        intents = intents::GET
     )]
     fn get(call: &Call, input: SignalId) -> Result<SignalView, SignalError> {
         read::get(call, input.signal_id.into())
@@ -74,13 +69,7 @@ impl SignalVerification {
     /// Evidence of others is included once it was accepted.
     #[action(
         access = read, idempotent, example = SignalId { signal_id: SIGNAL_ID.into() },
-        intents = [
-            "how has this signal changed over time?",
-            "when was the news confirmed or disputed?",
-            "timeline of statements about a funding round",
-            "show earlier versions of this claim",
-            "who said what about it, in order",
-        ]
+        intents = intents::HISTORY
     )]
     fn history(call: &Call, input: SignalId) -> Result<HistoryView, SignalError> {
         read::history_of(call, input.signal_id.into())
@@ -92,13 +81,7 @@ impl SignalVerification {
     /// `next` is the way to a claim.
     #[action(
         access = read, idempotent, example = ListMine { state: Vec::new(), page: Default::default() }, example = ListMine { state: vec![EvidenceState::Submitted], page: Default::default() },
-        intents = [
-            "which evidence have I submitted?",
-            "was my proof accepted?",
-            "my confirmations and disputes",
-            "what have I said about signals?",
-            "is my source still in review?",
-        ]
+        intents = intents::LIST_MINE
     )]
     fn list_mine(call: &Call, input: ListMine) -> Result<Answer<Items<Mine>>, SignalError> {
         Items::own(call, |me| mine::list(me, input))
@@ -110,13 +93,7 @@ impl SignalVerification {
     /// accepted, everybody sees the address and the note, but nobody sees who submitted them.
     #[action(
         access = write, example = Submit { signal_id: SIGNAL_ID.into(), url: "https://press.example/2026/copperleaf-is-hiring".into(), kind: EvidenceKind::Supports, note: Some("Another paper, with a name.".into()) },
-        intents = [
-            "I have a source for this news",
-            "add a link that proves the funding",
-            "submit a press article about the hiring",
-            "the newspaper has retracted this story, here is the link",
-            "support a lead with proof",
-        ]
+        intents = intents::SUBMIT_EVIDENCE
     )]
     fn submit_evidence(call: &Call, input: Submit) -> Result<EvidenceView, SignalError> {
         evidence::submit(call, input)
@@ -125,13 +102,7 @@ impl SignalVerification {
     /// Withdraw one's own evidence, as long as it is not decided.
     #[action(
         access = write, destructive, example = Withdraw { evidence_id: "evd_01JZX8Q4M2N6P7R8S9T0V1W2X3".into(), expected_version: None },
-        intents = [
-            "take back the source I submitted",
-            "my evidence was wrong, remove it",
-            "delete my link before it is reviewed",
-            "I sent the wrong article as proof",
-            "cancel my evidence",
-        ]
+        intents = intents::WITHDRAW
     )]
     fn withdraw(call: &Call, input: Withdraw) -> Result<EvidenceView, SignalError> {
         evidence::withdraw(call, input)
@@ -143,13 +114,7 @@ impl SignalVerification {
     /// funding confirmed.
     #[action(
         access = write, idempotent, example = StatementInput { signal_id: SIGNAL_ID.into(), reason: None },
-        intents = [
-            "yes, we really raised that round",
-            "confirm the news about our own company",
-            "I speak for the firm and the information is correct",
-            "verify the hiring signal as the employer",
-            "our start-up did launch this product",
-        ]
+        intents = intents::CONFIRM
     )]
     fn confirm(call: &Call, input: StatementInput) -> Result<ConfirmationView, SignalError> {
         speakers::confirm(call, input)
@@ -161,13 +126,7 @@ impl SignalVerification {
     /// its former maturity again.
     #[action(
         access = write, emits = [DISPUTED], example = StatementInput { signal_id: SIGNAL_ID.into(), reason: Some("We have closed this search.".into()) },
-        intents = [
-            "the map is wrong about our company",
-            "this news about us is false",
-            "we did not raise that money, correct it",
-            "contest a signal about my own firm",
-            "that hiring rumour about us is not right",
-        ]
+        intents = intents::DISPUTE
     )]
     fn dispute(call: &Call, input: StatementInput) -> Result<DisputeView, SignalError> {
         disputes::dispute(call, input)

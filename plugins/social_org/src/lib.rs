@@ -7,6 +7,7 @@ mod access;
 mod acting;
 mod allowed;
 mod departures;
+mod intents;
 mod states;
 mod map;
 mod members;
@@ -61,13 +62,7 @@ impl SocialOrg {
     /// Without words, they are ordered by name.
     #[action(
         access = read, idempotent, example = Search { q: Some("robotics".into()), kind: Some(Kind::Company), verified: None, page: Default::default() },
-        intents = [
-            "find an organisation",
-            "is our agency already registered?",
-            "look up a verified company account",
-            "which communities are here?",
-            "search for a non-profit or a club",
-        ]
+        intents = intents::SEARCH
     )]
     fn search(call: &Call, input: Search) -> Result<Items<OrgView>, OrgError> {
         orgs::search(call, input)
@@ -76,13 +71,7 @@ impl SocialOrg {
     /// Get an organisation, with the caller's own membership.
     #[action(
         access = read, idempotent, example = OrgId { org_id: ORG_ID.into() },
-        intents = [
-            "show the page of this organisation",
-            "what is my role in the company?",
-            "is this agency verified?",
-            "details of our company account",
-            "who owns this organisation?",
-        ]
+        intents = intents::GET
     )]
     fn get(call: &Call, input: OrgId) -> Result<OrgView, OrgError> {
         orgs::get(call, &input.org_id)
@@ -93,13 +82,7 @@ impl SocialOrg {
     /// For an agent that nobody has claimed, the list is empty, and `next` is the way to a claim.
     #[action(
         access = read, idempotent, example = ListMine { state: vec![MemberState::Invited], page: Default::default() },
-        intents = [
-            "which organisations am I in?",
-            "do I have an invitation from a company?",
-            "list my teams",
-            "for whom may I post?",
-            "my company memberships and roles",
-        ]
+        intents = intents::LIST_MINE
     )]
     fn list_mine(call: &Call, input: ListMine) -> Result<Answer<Items<OrgView>>, OrgError> {
         Items::own(call, |me| orgs::list_mine(call, me, input))
@@ -110,13 +93,7 @@ impl SocialOrg {
     /// Admins can list other states too, such as `invited`.
     #[action(
         access = read, idempotent, example = ListMembers { org_id: ORG_ID.into(), state: MemberState::Member, page: Default::default() },
-        intents = [
-            "who is in our team?",
-            "list the people of our organisation",
-            "which colleagues have been invited and not answered?",
-            "show admins and recruiters of our company",
-            "who can post for the agency?",
-        ]
+        intents = intents::MEMBERS
     )]
     fn members(call: &Call, input: ListMembers) -> Result<Items<MemberView>, OrgError> {
         members::list(call, input)
@@ -125,17 +102,7 @@ impl SocialOrg {
     /// Create an organisation, and become its owner.
     #[action(
         access = write, example = Create { name: "Copperleaf Robotics".into(), kind: Kind::Company, domain: Some("copperleaf.example".into()) },
-        intents = [
-            "register our company",
-            "create a team account",
-            "make a page for our community",
-            "I want to post as a business, not as a person",
-            "open an account for our landlord agency",
-            "eine Firma oder ein Team anlegen",
-            "créer un compte pour notre entreprise",
-            "crear una cuenta para nuestra empresa",
-            "criar uma conta para a nossa empresa",
-        ]
+        intents = intents::CREATE
     )]
     fn create(call: &Call, input: Create) -> Result<OrgView, OrgError> {
         orgs::create(call, input)
@@ -146,13 +113,7 @@ impl SocialOrg {
     /// Omitted fields stay as they are. A new domain ends the verification and the link to the map.
     #[action(
         access = write, idempotent, example = Update { org_id: ORG_ID.into(), name: Some("Copperleaf".into()), kind: None, domain: Some(Some("copperleaf.example".into())), expected_version: None },
-        intents = [
-            "change the name of our company",
-            "change what kind of organisation we are",
-            "we have a new website domain",
-            "set the website of our team",
-            "correct a typo in the name of the agency",
-        ]
+        intents = intents::UPDATE
     )]
     fn update(call: &Call, input: Update) -> Result<OrgView, OrgError> {
         orgs::update(call, input)
@@ -163,17 +124,7 @@ impl SocialOrg {
     /// A person who has declined cannot be invited again for 90 days.
     #[action(
         access = write, emits = [INVITED], example = Invite { org_id: ORG_ID.into(), owner_id: OWNER_ID.into(), role: Role::Recruiter, expected_version: None },
-        intents = [
-            "add a colleague to our company",
-            "invite somebody to the team",
-            "bring a new recruiter on board",
-            "give a coworker access to our organisation",
-            "I want my business partner in our account",
-            "eine Kollegin in unser Team einladen",
-            "inviter un collègue dans notre équipe",
-            "invitar a un compañero a nuestro equipo",
-            "convidar um colega para a nossa equipa",
-        ]
+        intents = intents::INVITE_MEMBER
     )]
     fn invite_member(call: &Call, input: Invite) -> Result<MemberView, OrgError> {
         members::invite(call, input)
@@ -182,13 +133,7 @@ impl SocialOrg {
     /// Accept or decline an invitation.
     #[action(
         access = write, emits = [MEMBER_CHANGED], example = Respond { org_id: ORG_ID.into(), decision: Decision::Accept },
-        intents = [
-            "accept the invitation to join a company",
-            "I do not want to be in that organisation",
-            "join the team that invited me",
-            "decline membership",
-            "a colleague invited me, say yes",
-        ]
+        intents = intents::RESPOND_INVITE
     )]
     fn respond_invite(call: &Call, input: Respond) -> Result<OrgView, OrgError> {
         members::respond(call, input)
@@ -197,13 +142,7 @@ impl SocialOrg {
     /// Give a member another role.
     #[action(
         access = write, idempotent, emits = [MEMBER_CHANGED], example = SetRole { org_id: ORG_ID.into(), owner_id: OWNER_ID.into(), role: Role::Admin, expected_version: None },
-        intents = [
-            "make a member an admin",
-            "change somebody's permissions in the company",
-            "promote a colleague to recruiter",
-            "downgrade an admin to an ordinary member",
-            "who may post for us? change a role",
-        ]
+        intents = intents::SET_ROLE
     )]
     fn set_role(call: &Call, input: SetRole) -> Result<MemberView, OrgError> {
         members::set_role(call, input)
@@ -212,13 +151,7 @@ impl SocialOrg {
     /// Remove a member, or withdraw an invitation.
     #[action(
         access = write, destructive, emits = [MEMBER_CHANGED], example = MemberInput { org_id: ORG_ID.into(), owner_id: OWNER_ID.into(), expected_version: None },
-        intents = [
-            "a colleague left, remove them from the company",
-            "fire somebody from the team account",
-            "withdraw an invitation to our organisation",
-            "take away a former employee's access",
-            "kick a member out of the organisation",
-        ]
+        intents = intents::REMOVE_MEMBER
     )]
     fn remove_member(call: &Call, input: MemberInput) -> Result<MemberView, OrgError> {
         members::remove(call, input)
@@ -227,13 +160,7 @@ impl SocialOrg {
     /// Leave an organisation.
     #[action(
         access = write, destructive, emits = [MEMBER_CHANGED], example = OrgVersion { org_id: ORG_ID.into(), expected_version: None },
-        intents = [
-            "I quit, take me out of the company",
-            "leave the organisation",
-            "resign from the team",
-            "I do not belong to this agency any more",
-            "end my own membership",
-        ]
+        intents = intents::LEAVE
     )]
     fn leave(call: &Call, input: OrgVersion) -> Result<OrgView, OrgError> {
         members::leave(call, input)
@@ -242,13 +169,7 @@ impl SocialOrg {
     /// Make another member the owner, and become an admin.
     #[action(
         access = write, destructive, emits = [MEMBER_CHANGED], example = MemberInput { org_id: ORG_ID.into(), owner_id: OWNER_ID.into(), expected_version: None },
-        intents = [
-            "hand our organisation over to somebody else",
-            "make my colleague the owner instead of me",
-            "I am retiring, pass on the company account",
-            "change the owner of the community",
-            "step down as owner",
-        ]
+        intents = intents::TRANSFER_OWNERSHIP
     )]
     fn transfer_ownership(call: &Call, input: MemberInput) -> Result<OrgView, OrgError> {
         members::transfer(call, input)
@@ -258,13 +179,7 @@ impl SocialOrg {
     /// domain.
     #[action(
         access = write, idempotent, emits = [TARGET_LINKED], example = LinkTarget { org_id: ORG_ID.into(), target_id: Some("tgt_01JZX8Q4M2N6P7R8S9T0V1W2X3".into()), expected_version: None },
-        intents = [
-            "connect our organisation with its entry on the map",
-            "this start-up on the map is us",
-            "link the company account to our map profile",
-            "receive the applications sent to our map entry",
-            "our firm is listed twice, join the entries",
-        ]
+        intents = intents::LINK_TARGET
     )]
     fn link_target(call: &Call, input: LinkTarget) -> Result<OrgView, OrgError> {
         orgs::link_target(call, input)
@@ -277,13 +192,7 @@ impl SocialOrg {
     /// owner can refuse it.
     #[action(
         access = write, emits = [SUCCESSION_REQUESTED], example = OrgVersion { org_id: ORG_ID.into(), expected_version: None },
-        intents = [
-            "the owner is unreachable, I want to take over",
-            "our organisation has no owner any more",
-            "claim an abandoned company account",
-            "become the owner because the former one left",
-            "nobody runs our community, let me",
-        ]
+        intents = intents::REQUEST_SUCCESSION
     )]
     fn request_succession(call: &Call, input: OrgVersion) -> Result<OrgView, OrgError> {
         succession::request(call, &input)
@@ -292,13 +201,7 @@ impl SocialOrg {
     /// Refuse, as an owner, that another person takes over the organisation.
     #[action(
         access = write, emits = [SUCCESSION_REFUSED], example = OrgVersion { org_id: ORG_ID.into(), expected_version: None },
-        intents = [
-            "I am still the owner, reject the takeover",
-            "somebody wants to take my organisation, say no",
-            "refuse that a member becomes the owner",
-            "stop the succession request",
-            "I have not left, keep me as owner",
-        ]
+        intents = intents::REFUSE_SUCCESSION
     )]
     fn refuse_succession(call: &Call, input: OrgVersion) -> Result<OrgView, OrgError> {
         succession::refuse(call, &input)
@@ -307,13 +210,7 @@ impl SocialOrg {
     /// Withdraw one's own request to own an organisation.
     #[action(
         access = write, emits = [SUCCESSION_REFUSED], example = OrgVersion { org_id: ORG_ID.into(), expected_version: None },
-        intents = [
-            "I no longer want to take over the organisation",
-            "cancel my request for ownership",
-            "take back my claim to become the owner",
-            "the owner is back, drop my takeover request",
-            "undo my succession request",
-        ]
+        intents = intents::WITHDRAW_SUCCESSION
     )]
     fn withdraw_succession(call: &Call, input: OrgVersion) -> Result<OrgView, OrgError> {
         succession::withdraw(call, &input)
@@ -324,13 +221,7 @@ impl SocialOrg {
     /// Only an owner can, or the last admin of an organisation that has no owner.
     #[action(
         access = write, destructive, emits = [ARCHIVED], example = OrgVersion { org_id: ORG_ID.into(), expected_version: None },
-        intents = [
-            "dissolve our organisation",
-            "close the company account for good",
-            "our start-up shut down, remove its team",
-            "delete the organisation",
-            "the agency does not exist any more",
-        ]
+        intents = intents::ARCHIVE
     )]
     fn archive(call: &Call, input: OrgVersion) -> Result<OrgView, OrgError> {
         orgs::archive(call, input)

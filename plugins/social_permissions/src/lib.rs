@@ -8,6 +8,7 @@ mod check;
 mod expand;
 mod grants;
 mod evaluate;
+mod intents;
 mod lists;
 mod model;
 mod name;
@@ -58,13 +59,7 @@ impl SocialPermissions {
     /// may have ended, or may be excluded by a block.
     #[action(
         access = read, idempotent, example = json!({ "relation": "can_message", "object": PERSON }),
-        intents = [
-            "may I see this?",
-            "am I allowed to edit that listing?",
-            "does this person have access to my calendar?",
-            "why was access denied?",
-            "check one permission",
-        ]
+        intents = intents::CHECK
     )]
     fn check(call: &Call, input: CheckInput) -> Result<CheckOutput, PermissionsError> {
         let found = check::answer(&mut Store::new(call), &input)?;
@@ -75,13 +70,8 @@ impl SocialPermissions {
     /// Check up to 50 relations at once.
     ///
     /// A question that `check` would refuse has its `error_code`; the others are answered.
-    #[action(access = read, idempotent, intents = [
-        "check many permissions at once",
-        "which of these listings may I change?",
-        "test access for a whole list",
-        "see for several people whether they have access",
-        "bulk permission check",
-    ], example = json!({ "questions": [
+    #[action(access = read, idempotent,
+        intents = intents::BATCH_CHECK, example = json!({ "questions": [
         { "relation": "can_message", "object": PERSON },
         { "relation": "can_view", "object": "listing:lst_01JZX8Q4M2N6P7R8S9T0V1W2X3" },
     ] }))]
@@ -103,13 +93,7 @@ impl SocialPermissions {
     /// Relations that everybody has are not listed: searches find those objects.
     #[action(
         access = read, idempotent, example = json!({ "object_type": "org", "relation": "member" }),
-        intents = [
-            "what do I have access to?",
-            "whose calendars may I see?",
-            "which listings can I edit?",
-            "list everything shared with me",
-            "for which organisations can I act?",
-        ]
+        intents = intents::LIST_OBJECTS
     )]
     fn list_objects(call: &Call, input: ListObjects) -> Result<Items<String>, PermissionsError> {
         lists::objects(&mut Store::new(call), &input.object_type, &input.relation, &input.page)
@@ -123,13 +107,7 @@ impl SocialPermissions {
     /// the way to a claim.
     #[action(
         access = read, idempotent, example = json!({ "object": "owner:me", "relation": "can_see_freebusy" }),
-        intents = [
-            "who has access to my calendar?",
-            "who can see this listing?",
-            "which people and agents may edit my ad?",
-            "with whom have I shared this?",
-            "list everyone allowed to view it",
-        ]
+        intents = intents::LIST_SUBJECTS
     )]
     fn list_subjects(
         call: &Call,
@@ -148,13 +126,7 @@ impl SocialPermissions {
     /// `next` is the way to a claim.
     #[action(
         access = read, idempotent, example = json!({ "object": "owner:me", "relation": "can_see_freebusy" }),
-        intents = [
-            "why does this person have access?",
-            "explain where a permission comes from",
-            "show the chain that leads to this right",
-            "through which group did they get in?",
-            "derivation tree of an access right",
-        ]
+        intents = intents::EXPAND
     )]
     fn expand(call: &Call, input: Governed) -> Result<Answer<Tree>, PermissionsError> {
         let mut store = Store::new(call);
@@ -168,16 +140,7 @@ impl SocialPermissions {
     /// List the stated and granted relations of an object that you govern, or of yourself.
     ///
     /// A page can be shorter than its limit, or empty, although another one follows.
-    #[action(
-        access = read, idempotent, example = json!({}),
-        intents = [
-            "which permissions have I given?",
-            "show all shares I made",
-            "list my grants and their expiry",
-            "what did I allow others to do?",
-            "what rights were granted to me directly?",
-        ]
-    )]
+    #[action(access = read, idempotent, example = json!({}), intents = intents::LIST_GRANTS)]
     fn list_grants(
         call: &Call,
         input: ListGrants,
@@ -190,16 +153,7 @@ impl SocialPermissions {
     }
 
     /// Get the model: the relations, when they hold, and who may grant them.
-    #[action(
-        access = read, idempotent, example = NoInput {},
-        intents = [
-            "which permissions exist?",
-            "how do access rights work here?",
-            "who may grant what to whom?",
-            "list the possible relations",
-            "explain roles and rights in the system",
-        ]
-    )]
+    #[action(access = read, idempotent, example = NoInput {}, intents = intents::MODEL)]
     fn model(_call: &Call, _input: NoInput) -> Result<ModelView, Infallible> {
         Ok(model_view())
     }
@@ -208,13 +162,7 @@ impl SocialPermissions {
     ///
     /// `model` lists the relations that people can grant, and to whom. Nobody is notified. A block
     /// in either direction removes the effect of a grant, and nobody is notified of that either.
-    #[action(access = write, idempotent, intents = [
-        "share my calendar with somebody",
-        "let my assistant schedule for me",
-        "allow a friend to see my hidden listing",
-        "give a colleague permission to edit my ad",
-        "grant access for a limited time",
-    ], example = json!({
+    #[action(access = write, idempotent, intents = intents::GRANT, example = json!({
         "subject": PERSON, "relation": "freebusy_viewer", "object": "owner:me",
         "expires_at": "2099-01-01T00:00:00Z", "on_duplicate": "ignore",
     }))]
@@ -223,13 +171,7 @@ impl SocialPermissions {
     }
 
     /// Revoke a grant.
-    #[action(access = write, idempotent, destructive, intents = [
-        "stop sharing my calendar",
-        "take away somebody's permission",
-        "remove access to my listing",
-        "they should not see my free times any more",
-        "undo the permission I gave",
-    ], example = json!({
+    #[action(access = write, idempotent, destructive, intents = intents::REVOKE, example = json!({
         "subject": PERSON, "relation": "freebusy_viewer", "object": "owner:me",
         "on_missing": "ignore",
     }))]

@@ -1,5 +1,6 @@
 //! The capability `social_relationships`: follows, connections, blocks and mutes between people.
 
+mod intents;
 mod requests;
 mod blocks;
 mod states;
@@ -55,13 +56,7 @@ impl SocialRelationships {
     /// mutual relationship, use `connect`.
     #[action(
         access = write, emits = [REQUESTED], example = json!({ "owner_id": OTHER_ID }),
-        intents = [
-            "follow this person",
-            "subscribe to what somebody posts",
-            "I want to see new things from this founder",
-            "become a follower",
-            "keep an eye on this member",
-        ]
+        intents = intents::FOLLOW
     )]
     fn follow(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
         requests::request(call, input, Request::Follow, "follow")
@@ -70,13 +65,7 @@ impl SocialRelationships {
     /// Accept a request to follow or to connect.
     #[action(
         access = write, emits = [ACCEPTED], example = json!({ "owner_id": OTHER_ID, "kind": "connect" }),
-        intents = [
-            "accept the contact request",
-            "let this follower in",
-            "confirm the friend request",
-            "yes, I know them, connect us",
-            "approve a connection",
-        ]
+        intents = intents::ACCEPT
     )]
     fn accept(call: &Call, input: Reply) -> Result<Relationship, RelationshipError> {
         requests::reply(call, input, "accept")
@@ -87,13 +76,7 @@ impl SocialRelationships {
     /// They are not notified, and cannot ask again for 30 days.
     #[action(
         access = write, example = json!({ "owner_id": OTHER_ID, "kind": "connect" }),
-        intents = [
-            "decline the friend request",
-            "I do not know this person, refuse to connect",
-            "remove a follower",
-            "turn down somebody's request to follow me",
-            "ignore the contact request",
-        ]
+        intents = intents::REJECT
     )]
     fn reject(call: &Call, input: Reply) -> Result<Relationship, RelationshipError> {
         requests::reply(call, input, "reject")
@@ -102,13 +85,7 @@ impl SocialRelationships {
     /// Stop following a person, or withdraw the request.
     #[action(
         access = write, example = json!({ "owner_id": OTHER_ID }),
-        intents = [
-            "stop following somebody",
-            "unsubscribe from this person",
-            "take back my request to follow",
-            "I do not want to see their news",
-            "remove them from those I follow",
-        ]
+        intents = intents::UNFOLLOW
     )]
     fn unfollow(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
         requests::leave(call, input, Request::Follow, "unfollow")
@@ -117,17 +94,7 @@ impl SocialRelationships {
     /// Ask a person to connect.
     #[action(
         access = write, emits = [REQUESTED], example = json!({ "owner_id": OTHER_ID }),
-        intents = [
-            "send a friend request",
-            "add this person as a contact",
-            "connect with somebody I met at an event",
-            "I know this founder, link us",
-            "build my network with colleagues",
-            "diese Person als Kontakt hinzufügen",
-            "ajouter cette personne à mes contacts",
-            "añadir a esta persona a mis contactos",
-            "adicionar esta pessoa aos meus contactos",
-        ]
+        intents = intents::CONNECT
     )]
     fn connect(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
         requests::request(call, input, Request::Connect, "connect")
@@ -138,13 +105,7 @@ impl SocialRelationships {
     /// The other side is not notified, and cannot ask again for 30 days.
     #[action(
         access = write, example = json!({ "owner_id": OTHER_ID }),
-        intents = [
-            "remove somebody from my contacts",
-            "unfriend this person",
-            "end our connection without blocking",
-            "take back my friend request",
-            "we are no longer in touch, delete the contact",
-        ]
+        intents = intents::DISCONNECT
     )]
     fn disconnect(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
         requests::leave(call, input, Request::Connect, "disconnect")
@@ -156,17 +117,7 @@ impl SocialRelationships {
     /// the other one cannot tell why. Every id is accepted, also of people who are not found.
     #[action(
         access = write, destructive, emits = [BLOCKED], example = json!({ "owner_id": OTHER_ID }),
-        intents = [
-            "block this person",
-            "somebody is stalking me, keep them away",
-            "stop this man from contacting me",
-            "make me invisible to my ex",
-            "no more contact of any kind with this user",
-            "diese Person blockieren",
-            "bloquer cette personne",
-            "bloquear a esta persona",
-            "bloquear este utilizador",
-        ]
+        intents = intents::BLOCK
     )]
     fn block(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
         blocks::block(call, input)
@@ -177,13 +128,7 @@ impl SocialRelationships {
     /// Relationships that the block has ended are not restored.
     #[action(
         access = write, emits = [UNBLOCKED], example = json!({ "owner_id": OTHER_ID }),
-        intents = [
-            "lift the block",
-            "I blocked the wrong person",
-            "let this user contact me again",
-            "remove somebody from my block list",
-            "give them another chance",
-        ]
+        intents = intents::UNBLOCK
     )]
     fn unblock(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
         blocks::unblock(call, input)
@@ -194,16 +139,7 @@ impl SocialRelationships {
     /// No event that the other person causes is delivered to the person's agents, in inboxes and webhooks.
     /// The other person is not notified, and their requests are still listed. To end all contact, use
     /// `block`.
-    #[action(
-        access = write, example = json!({ "owner_id": OTHER_ID }),
-        intents = [
-            "no notifications from this person",
-            "stop hearing from somebody without blocking",
-            "silence this contact everywhere",
-            "hide what this person does from my inbox",
-            "they are annoying, but stay connected",
-        ]
-    )]
+    #[action(access = write, example = json!({ "owner_id": OTHER_ID }), intents = intents::MUTE)]
     fn mute(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
         let me = call.require_owner()?;
         let stored = private::hold(call, me, &input.owner_id, Kind::Mute)?;
@@ -212,16 +148,7 @@ impl SocialRelationships {
     }
 
     /// Receive the events of a person in the inbox again.
-    #[action(
-        access = write, example = json!({ "owner_id": OTHER_ID }),
-        intents = [
-            "hear from this person again",
-            "stop silencing a contact",
-            "turn somebody's notifications back on",
-            "I muted the wrong person",
-            "let their events reach me again",
-        ]
-    )]
+    #[action(access = write, example = json!({ "owner_id": OTHER_ID }), intents = intents::UNMUTE)]
     fn unmute(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
         let me = call.require_owner()?;
         let stored = private::release(call, me, input, Kind::Mute)?;
@@ -234,13 +161,7 @@ impl SocialRelationships {
     /// Nobody else reads it. It replaces the note that was there.
     #[action(
         access = write, idempotent, example = json!({ "owner_id": OTHER_ID, "text": "Met at the Rust evening; looks for a flat share." }),
-        intents = [
-            "write a private note about somebody",
-            "remember where I met this person",
-            "keep in mind that this contact likes hiking",
-            "add a memo only I can read",
-            "delete my note about a contact",
-        ]
+        intents = intents::NOTE
     )]
     fn note(call: &Call, input: SetNote) -> Result<NoteOutput, RelationshipError> {
         private::note(call, input)
@@ -251,13 +172,7 @@ impl SocialRelationships {
     /// For an agent that nobody has claimed there is none, and `next` is the way to a claim.
     #[action(
         access = read, idempotent, example = json!({ "owner_id": OTHER_ID }),
-        intents = [
-            "how am I connected with this person?",
-            "do we follow each other?",
-            "did I block or mute this user?",
-            "what did I write down about this contact?",
-            "is my friend request still pending?",
-        ]
+        intents = intents::GET
     )]
     fn get(call: &Call, input: Other) -> Result<Answer<RelationshipsWith>, RelationshipError> {
         let Some(me) = call.owner_id() else {
@@ -274,16 +189,7 @@ impl SocialRelationships {
     /// List the person's relationships, newest first.
     ///
     /// For an agent that nobody has claimed, the list is empty.
-    #[action(
-        access = read, idempotent, example = List::default(),
-        intents = [
-            "show my contacts",
-            "who follows me?",
-            "list my friends and connections",
-            "open contact requests",
-            "whom do I follow or mute?",
-        ]
-    )]
+    #[action(access = read, idempotent, example = List::default(), intents = intents::LIST)]
     fn list(call: &Call, input: List) -> Result<Answer<Items<Relationship>>, RelationshipError> {
         Items::own(call, |me| read::list(me, input))
     }
@@ -293,29 +199,14 @@ impl SocialRelationships {
     /// A page may contain fewer than `limit` items although more follow: `next_cursor` says so.
     #[action(
         access = read, idempotent, example = json!({ "owner_id": OTHER_ID, "limit": 20 }),
-        intents = [
-            "friends we have in common",
-            "whom do we both know?",
-            "shared contacts with this founder",
-            "is there somebody who could introduce us?",
-            "common connections",
-        ]
+        intents = intents::MUTUALS
     )]
     fn mutuals(call: &Call, input: Mutuals) -> Result<Answer<Items<Mutual>>, RelationshipError> {
         Items::own(call, |me| read::mutuals(me, input))
     }
 
     /// List the people whom the person has blocked, newest first.
-    #[action(
-        access = read, idempotent, example = PageInput::default(),
-        intents = [
-            "whom have I blocked?",
-            "show my block list",
-            "is this user on my blocked list?",
-            "list blocked people",
-            "everybody I shut out",
-        ]
-    )]
+    #[action(access = read, idempotent, example = PageInput::default(), intents = intents::BLOCKED)]
     fn blocked(
         call: &Call,
         input: PageInput,

@@ -1,5 +1,6 @@
 //! The capability `svc.events`: an agent's inbox, for agents that cannot hold an HTTP request open.
 
+mod intents;
 mod kinds;
 
 use jiff::Timestamp;
@@ -147,17 +148,7 @@ impl SvcEvents {
         access = events,
         example = Pull { cursor: None, limit: 50, types: Vec::new() },
         example = Pull { cursor: None, limit: 10, types: vec!["pairing.replied".into(), "meeting.confirmed".into()] },
-        intents = [
-            "anything new?",
-            "check my inbox",
-            "get the latest notifications",
-            "did anything happen since last time?",
-            "poll for new events",
-            "gibt es etwas Neues für mich?",
-            "y a-t-il du nouveau pour moi ?",
-            "¿hay alguna novedad para mí?",
-            "há alguma novidade para mim?",
-        ]
+        intents = intents::PULL
     )]
     fn pull(_call: &Call, input: Pull) -> Result<Answer<Page>, Refusal> {
         let page = match inbox::pull(input.cursor.as_deref(), &input.types, input.limit) {
@@ -178,13 +169,7 @@ impl SvcEvents {
     /// ids that are not in the inbox are listed in the answer and change nothing.
     #[action(
         access = events, idempotent, example = Ack { ack_event_ids: vec!["evt_01JD62M3N4P5Q6R7S8T9V0W1X2".into()] },
-        intents = [
-            "I have processed these events",
-            "confirm the notifications I handled",
-            "remove handled items from the inbox",
-            "stop delivering the same event again",
-            "acknowledge what was pulled",
-        ]
+        intents = intents::ACK
     )]
     fn ack(_call: &Call, input: Ack) -> Result<Acked, Refusal> {
         let done = inbox::acknowledge(&input.ack_event_ids)?;
@@ -197,13 +182,7 @@ impl SvcEvents {
     /// and the host's own. They change with the catalog.
     #[action(
         access = events, idempotent, example = portolan_sdk::NoInput {},
-        intents = [
-            "which events are there?",
-            "what can I be notified of?",
-            "list the kinds of notifications",
-            "event names for a webhook or a filter",
-            "which action causes which event?",
-        ]
+        intents = intents::TYPES
     )]
     fn types(_call: &Call) -> Result<Kinds, Infallible> {
         Ok(Kinds { items: kinds(platform::components()) })
@@ -218,13 +197,7 @@ impl SvcEvents {
         access = events,
         idempotent,
         example = Replay { since: "2026-11-20T09:00:00Z".into(), types: Vec::new() },
-        intents = [
-            "I lost my notifications, send them again",
-            "get old events of last week",
-            "my agent crashed, deliver the missed events again",
-            "go through past notifications again",
-            "repeat events since yesterday",
-        ]
+        intents = intents::REPLAY
     )]
     fn replay(call: &Call, input: Replay) -> Result<Answer<Replayed>, Refusal> {
         let since = since(&input.since, call.now())?;

@@ -9,6 +9,7 @@
 
 mod bind;
 mod erasing;
+mod intents;
 mod limits;
 mod links;
 mod phone;
@@ -58,21 +59,7 @@ impl PhoneBinding {
     ///
     /// If it is called again within half a minute for the same number, it returns the same attempt
     /// and sends nothing.
-    #[action(
-        access = open, example = json!({ "phone": "+12015550123" }),
-        intents = [
-            "verify my phone number",
-            "register with my mobile",
-            "sign me up with my number",
-            "send me the code by SMS",
-            "link this agent to my account",
-            "create an account",
-            "meine Handynummer bestätigen, schick mir den Code",
-            "inscrire mon numéro de portable",
-            "registrarme con mi número de móvil",
-            "registar-me com o meu telemóvel",
-        ]
-    )]
+    #[action(access = open, example = json!({ "phone": "+12015550123" }), intents = intents::BIND)]
     fn bind(call: &Call, input: PhoneInput) -> Result<Answer<Sent>, BindError> {
         if call.require_agent()?.owner_id.is_some() {
             return Err(BindError::AlreadyClaimed);
@@ -83,17 +70,7 @@ impl PhoneBinding {
     /// Claim the agent with the code that the person received.
     #[action(
         access = open, emits = [CLAIMED, LINKED, NUMBER_PROVED], example = json!({ "code": "424242" }),
-        intents = [
-            "here is the code from the SMS",
-            "enter my verification code",
-            "I received a six-digit code",
-            "confirm my number with this PIN",
-            "complete the registration with the texted code",
-            "hier ist der Code aus der SMS",
-            "voici le code reçu par SMS",
-            "este es el código que me llegó por SMS",
-            "este é o código que recebi por SMS",
-        ]
+        intents = intents::VERIFY
     )]
     fn verify(call: &Call, input: CodeInput) -> Result<Verified, BindError> {
         let caller = call.require_agent()?;
@@ -105,31 +82,13 @@ impl PhoneBinding {
     }
 
     /// Send another code for the pending attempt.
-    #[action(
-        access = open, example = json!({}),
-        intents = [
-            "I did not get the SMS",
-            "send the code again",
-            "the code has expired, give me a new one",
-            "no text message arrived",
-            "text me another code",
-        ]
-    )]
+    #[action(access = open, example = json!({}), intents = intents::RESEND)]
     fn resend(call: &Call, input: BindInput) -> Result<Answer<Sent>, BindError> {
         Ok(with_next_step(bind::resend(call, input.bind_id)?))
     }
 
     /// Get the state of the claim, and the pending attempt.
-    #[action(
-        access = open, idempotent,
-        intents = [
-            "is my phone verified?",
-            "is the code still valid?",
-            "how many attempts do I have left?",
-            "has my registration worked?",
-            "which number is a code on its way to?",
-        ]
-    )]
+    #[action(access = open, idempotent, intents = intents::STATUS)]
     fn status(call: &Call) -> Result<BindStatus, BindError> {
         let caller = call.require_agent()?;
         let owner = find_owner(caller)?.map(|owner| owner.value);
@@ -165,13 +124,7 @@ impl PhoneBinding {
     /// once.
     #[action(
         access = write, example = json!({ "phone": "+12015550123" }),
-        intents = [
-            "I have a new phone number",
-            "change my mobile number",
-            "switch to another SIM card",
-            "my old number no longer works",
-            "update the phone on my account",
-        ]
+        intents = intents::CHANGE
     )]
     fn change(call: &Call, input: PhoneInput) -> Result<Answer<Sent>, BindError> {
         if let Some(next) = owner(call.require_agent()?)?.value.next {
@@ -182,16 +135,7 @@ impl PhoneBinding {
     }
 
     /// Cancel a pending change of the number.
-    #[action(
-        access = write, idempotent,
-        intents = [
-            "keep my old number",
-            "stop the change of my phone number",
-            "I did not ask for a new number, cancel it",
-            "somebody is changing my phone, prevent that",
-            "the new SIM is not mine, undo it",
-        ]
-    )]
+    #[action(access = write, idempotent, intents = intents::CANCEL_CHANGE)]
     fn cancel_change(call: &Call) -> Result<State, BindError> {
         let mut owner = owner(call.require_agent()?)?;
         owner.value.next = None;
@@ -207,16 +151,7 @@ impl PhoneBinding {
     /// them, and confirm only then: with another code, the new agent or browser gets in. Without a
     /// confirmation, the number belongs to whoever proves it after a week, with an account of its own, and the
     /// person keeps this account without a number.
-    #[action(
-        access = write, example = json!({}),
-        intents = [
-            "yes, this is still my number",
-            "I was asked to confirm my phone again",
-            "my number has not changed",
-            "prove that the old number still belongs to me",
-            "I got a warning that my number needs confirming",
-        ]
-    )]
+    #[action(access = write, example = json!({}), intents = intents::CONFIRM_NUMBER)]
     fn confirm_number(call: &Call) -> Result<State, BindError> {
         recycling::confirm(call, &owner(call.require_agent()?)?)?;
         Ok(State { state: "claimed" })
@@ -227,13 +162,7 @@ impl PhoneBinding {
     /// If the person has no other agent, their listings are paused.
     #[action(
         access = write, destructive, emits = [UNCLAIMED], example = json!({ "confirm": true }),
-        intents = [
-            "unlink my phone from this assistant",
-            "make this agent anonymous again",
-            "disconnect this bot from my number",
-            "this agent should forget who I am",
-            "end the claim of this agent",
-        ]
+        intents = intents::UNBIND
     )]
     fn unbind(call: &Call, input: Confirm) -> Result<State, BindError> {
         let caller = call.require_agent()?;

@@ -1,5 +1,7 @@
 //! The capability `svc.status`: health, limits, versions and sunset dates.
 
+mod intents;
+
 use portolan_sdk::contract::description::{Access, Status as Stage};
 use portolan_sdk::contract::platform::{self, Component, ComponentAction};
 use portolan_sdk::prelude::*;
@@ -89,16 +91,7 @@ struct SvcStatus;
 #[capability(id = "svc.status", title = "Service status", tags = ["service", "limits"], default_action = "get")]
 impl SvcStatus {
     /// Get the state of the service.
-    #[action(
-        access = open, idempotent,
-        intents = [
-            "is the service down?",
-            "is there an outage?",
-            "health check",
-            "are text messages working right now?",
-            "why is everything slow today?",
-        ]
-    )]
+    #[action(access = open, idempotent, intents = intents::GET)]
     fn get(call: &Call) -> Result<Status, Infallible> {
         let about = platform::about();
         Ok(Status {
@@ -114,16 +107,7 @@ impl SvcStatus {
     }
 
     /// List the current limits.
-    #[action(
-        access = open, idempotent,
-        intents = [
-            "how many requests may I make?",
-            "what are the rate limits?",
-            "maximum size of a call",
-            "I got too many requests, what is allowed?",
-            "quotas per minute and per day",
-        ]
-    )]
+    #[action(access = open, idempotent, intents = intents::LIMITS)]
     fn limits(_call: &Call) -> Result<List<Limit>, Infallible> {
         Ok(list(platform::limits(), |limit| {
             Some(view!(move limit => Limit { name, value, unit, description; }))
@@ -131,16 +115,7 @@ impl SvcStatus {
     }
 
     /// List the versions of the host and of every capability.
-    #[action(
-        access = open, idempotent,
-        intents = [
-            "which version is running?",
-            "when was this capability updated?",
-            "version numbers of the host and its parts",
-            "did the API change since last week?",
-            "is the new release live?",
-        ]
-    )]
+    #[action(access = open, idempotent, intents = intents::VERSIONS)]
     fn versions(_call: &Call) -> Result<Versions, Infallible> {
         let about = platform::about();
         let version =
@@ -153,16 +128,7 @@ impl SvcStatus {
     }
 
     /// List the deprecated capabilities, with their sunset and successor.
-    #[action(
-        access = open, idempotent,
-        intents = [
-            "what is going away soon?",
-            "which parts are deprecated?",
-            "do I have to migrate to something newer?",
-            "end of life dates of capabilities",
-            "what replaces the old tool?",
-        ]
-    )]
+    #[action(access = open, idempotent, intents = intents::DEPRECATIONS)]
     fn deprecations(_call: &Call) -> Result<List<Deprecation>, Infallible> {
         Ok(list(platform::components(), |component| {
             let ends = component.status == Stage::Deprecated || component.sunset_at.is_some();
@@ -174,16 +140,7 @@ impl SvcStatus {
     }
 
     /// List every capability with its actions.
-    #[action(
-        access = open, idempotent,
-        intents = [
-            "what can this platform do?",
-            "list all capabilities and actions",
-            "which tools are available?",
-            "overview of the whole API",
-            "is there something for meetings here?",
-        ]
-    )]
+    #[action(access = open, idempotent, intents = intents::COMPONENTS)]
     fn components(_call: &Call) -> Result<List<ComponentStatus>, Infallible> {
         // Actions that no agent can call are omitted.
         let action = |action: ComponentAction| {

@@ -3,6 +3,7 @@
 //! The host stores the addresses and sends to them; this capability checks the requests of agents
 //! and formats the answers.
 
+mod intents;
 mod states;
 mod types;
 
@@ -74,13 +75,7 @@ impl SvcWebhooks {
             "types": ["pairing.replied", "meeting.confirmed"],
             "description": "Replies and meetings",
         }),
-        intents = [
-            "send events to my server",
-            "register a webhook",
-            "call my URL when something happens",
-            "set up a callback for new messages",
-            "I want push instead of polling the inbox",
-        ]
+        intents = intents::CREATE
     )]
     fn create(call: &Call, input: Create) -> Result<Answer<WithSecret>, WebhookError> {
         if call.owner_id().is_none() {
@@ -104,13 +99,7 @@ impl SvcWebhooks {
     /// is.
     #[action(
         access = events, example = json!({ "webhook_id": WEBHOOK_ID }),
-        intents = [
-            "send the webhook challenge again",
-            "my endpoint is ready now, verify it",
-            "the webhook is still unverified",
-            "confirm my callback URL",
-            "my server missed the challenge",
-        ]
+        intents = intents::VERIFY
     )]
     fn verify(_call: &Call, input: WebhookId) -> Result<Answer<Shown>, WebhookError> {
         let webhook = allowed(&input.webhook_id, "verify")?;
@@ -122,13 +111,7 @@ impl SvcWebhooks {
     /// List the agent's webhooks, the oldest first.
     #[action(
         access = events, idempotent, example = portolan_sdk::NoInput {},
-        intents = [
-            "which webhooks do I have?",
-            "show my registered callbacks",
-            "list all endpoints",
-            "to which URLs are events sent?",
-            "is a webhook set up already?",
-        ]
+        intents = intents::LIST
     )]
     fn list(_call: &Call) -> Result<Webhooks, Refusal> {
         Ok(Webhooks { items: webhooks::all()?.into_iter().map(Webhook::from).collect() })
@@ -137,13 +120,7 @@ impl SvcWebhooks {
     /// Get one webhook, with its state and its last successes and failures.
     #[action(
         access = events, idempotent, example = json!({ "webhook_id": WEBHOOK_ID }),
-        intents = [
-            "is my webhook working?",
-            "show the state of this endpoint",
-            "when did the callback last fail?",
-            "why was my webhook disabled?",
-            "settings of one webhook",
-        ]
+        intents = intents::GET
     )]
     fn get(_call: &Call, input: WebhookId) -> Result<Shown, WebhookError> {
         Ok(shown(find(&input.webhook_id)?))
@@ -161,13 +138,7 @@ impl SvcWebhooks {
             "types": ["meeting.confirmed"],
             "description": null,
         }),
-        intents = [
-            "change the webhook URL",
-            "my server moved to another address",
-            "send only meeting events to this endpoint",
-            "edit the event types of my callback",
-            "correct the description of my webhook",
-        ]
+        intents = intents::UPDATE
     )]
     fn update(_call: &Call, input: Update) -> Result<Answer<Shown>, WebhookError> {
         let before = allowed(&input.webhook_id, "update")?;
@@ -190,13 +161,7 @@ impl SvcWebhooks {
     /// Events that happen meanwhile wait for `resume`. Only an active webhook can be paused.
     #[action(
         access = events, example = json!({ "webhook_id": WEBHOOK_ID }),
-        intents = [
-            "stop sending to my server for now",
-            "we are doing maintenance, hold the callbacks",
-            "pause the webhook",
-            "keep events until my endpoint is back",
-            "do not call my URL tonight",
-        ]
+        intents = intents::PAUSE
     )]
     fn pause(_call: &Call, input: WebhookId) -> Result<Shown, WebhookError> {
         Ok(shown(webhooks::pause(&allowed(&input.webhook_id, "pause")?.id)?))
@@ -205,13 +170,7 @@ impl SvcWebhooks {
     /// Resume a paused webhook; waiting events are sent too.
     #[action(
         access = events, example = json!({ "webhook_id": WEBHOOK_ID }),
-        intents = [
-            "send events to my server again",
-            "maintenance is over, continue the webhook",
-            "unpause the callback",
-            "deliver the waiting events",
-            "turn the endpoint back on",
-        ]
+        intents = intents::RESUME
     )]
     fn resume(_call: &Call, input: WebhookId) -> Result<Shown, WebhookError> {
         Ok(shown(webhooks::resume(&allowed(&input.webhook_id, "resume")?.id)?))
@@ -223,13 +182,7 @@ impl SvcWebhooks {
     /// no request fails while you replace it.
     #[action(
         access = events, example = json!({ "webhook_id": WEBHOOK_ID }),
-        intents = [
-            "my webhook secret leaked",
-            "get a new signing key",
-            "change the secret of my endpoint",
-            "rotate the key that signs callbacks",
-            "I lost the webhook secret",
-        ]
+        intents = intents::ROTATE_SECRET
     )]
     fn rotate_secret(_call: &Call, input: WebhookId) -> Result<WithSecret, WebhookError> {
         Ok(webhooks::rotate_secret(&allowed(&input.webhook_id, "rotate_secret")?.id)?.into())
@@ -240,13 +193,7 @@ impl SvcWebhooks {
     /// It is signed like every other; `deliveries` shows its outcome.
     #[action(
         access = events, example = json!({ "webhook_id": WEBHOOK_ID }),
-        intents = [
-            "send a test event to my endpoint",
-            "try out the webhook",
-            "does my server receive callbacks?",
-            "ping my URL",
-            "simulate an event",
-        ]
+        intents = intents::TEST
     )]
     fn test(_call: &Call, input: WebhookId) -> Result<Answer<Tested>, WebhookError> {
         let endpoint = allowed(&input.webhook_id, "test")?;
@@ -262,13 +209,7 @@ impl SvcWebhooks {
     #[action(
         access = events, idempotent,
         example = json!({ "webhook_id": WEBHOOK_ID, "outcome": "dead" }),
-        intents = [
-            "which webhook calls failed?",
-            "show the log of callbacks",
-            "did the event reach my server?",
-            "what did my endpoint answer?",
-            "list dead or pending deliveries",
-        ]
+        intents = intents::DELIVERIES
     )]
     fn deliveries(_call: &Call, input: Deliveries) -> Result<DeliveryPage, WebhookError> {
         find(&input.webhook_id)?;
@@ -286,13 +227,7 @@ impl SvcWebhooks {
     /// It is tried at once, and then by the whole schedule if it fails.
     #[action(
         access = events, example = json!({ "delivery_id": "dlv_01JD62M3N4P5Q6R7S8T9V0W1X2" }),
-        intents = [
-            "send a failed callback again",
-            "retry this delivery",
-            "my server was broken, repeat that event",
-            "deliver the dead event once more",
-            "resend one webhook call",
-        ]
+        intents = intents::REDELIVER
     )]
     fn redeliver(_call: &Call, input: DeliveryId) -> Result<Redelivered, WebhookError> {
         let delivery = webhooks::redeliver(&input.delivery_id)?;
@@ -304,13 +239,7 @@ impl SvcWebhooks {
     /// Undelivered events are still in the inbox: `svc.events` `pull` returns them.
     #[action(
         access = events, destructive, example = json!({ "webhook_id": WEBHOOK_ID }),
-        intents = [
-            "remove the webhook",
-            "stop the callbacks for good",
-            "unregister my endpoint",
-            "delete my callback URL",
-            "I do not need push any more",
-        ]
+        intents = intents::DELETE
     )]
     fn delete(_call: &Call, input: WebhookId) -> Result<Deleted, WebhookError> {
         match webhooks::remove(&input.webhook_id)? {

@@ -1,5 +1,6 @@
 //! The capability `svc.whoami`: who an agent is, what it may call, and what it may do next.
 
+mod intents;
 mod steps;
 
 use portolan_sdk::{contract::platform, prelude::*};
@@ -75,17 +76,7 @@ impl SvcWhoami {
     ///
     /// `may_call` lists the access classes that work with this token; `next_steps` shows how to get
     /// the others. A step with `ask_user` needs an answer from the person first.
-    #[action(
-        access = open, idempotent,
-        intents = [
-            "who am I?",
-            "am I logged in?",
-            "what can I do with this token?",
-            "what should I do first?",
-            "why am I not allowed to write?",
-            "is this agent linked to a person?",
-        ]
-    )]
+    #[action(access = open, idempotent, intents = intents::GET)]
     fn get(call: &Call) -> Result<Whoami, Refusal> {
         let caller = call.require_agent()?;
         let state = if caller.owner_id.is_some() { State::Claimed } else { State::Anonymous };

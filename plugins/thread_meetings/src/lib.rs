@@ -2,6 +2,7 @@
 
 mod access;
 mod answer;
+mod intents;
 mod proposals;
 mod open_meetings;
 mod ics;
@@ -78,18 +79,7 @@ impl ThreadMeetings {
     ///
     /// It goes to everybody else in the conversation; each has to accept the same slot. Your own
     /// calendar must be free at all slots. A conversation has at most five open meetings.
-    #[action(access = write, emits = [PROPOSED], intents = [
-        "arrange a viewing",
-        "schedule a call with the applicant",
-        "suggest times for a date",
-        "let us meet for coffee, offer two slots",
-        "set up an interview appointment",
-        "when can we talk? propose Monday morning",
-        "einen Besichtigungstermin vorschlagen",
-        "proposer un rendez-vous pour une visite",
-        "proponer una cita para ver el piso",
-        "propor uma data para uma reunião",
-    ], example = json!({
+    #[action(access = write, emits = [PROPOSED], intents = intents::PROPOSE, example = json!({
         "thread_id": "thr_01JZX8Q4M2N6P7R8S9T0V1W2X3",
         "title": "A first look at the room",
         "duration_min": 30,
@@ -109,17 +99,8 @@ impl ThreadMeetings {
     /// When all have accepted the same one, the meeting is `confirmed`. Until then you may accept
     /// several. If somebody is no longer free, it is refused with `slot_taken` and other times, and
     /// nothing changes.
-    #[action(access = write, idempotent, emits = [CONFIRMED], intents = [
-        "that time works for me",
-        "agree to the viewing at six",
-        "confirm the appointment they suggested",
-        "yes to the interview slot",
-        "take the second proposed time",
-        "der vorgeschlagene Termin passt mir",
-        "cette heure me convient, accepter",
-        "esa hora me viene bien",
-        "esse horário serve para mim",
-    ], example = json!({
+    #[action(access = write, idempotent, emits = [CONFIRMED],
+        intents = intents::ACCEPT, example = json!({
         "meeting_id": MEETING_ID, "slot_id": SLOT_ID, "sequence": 0,
     }))]
     fn accept(call: &Call, input: Accept) -> Result<Answer<MeetingView>, MeetingError> {
@@ -130,13 +111,7 @@ impl ThreadMeetings {
     ///
     /// The meeting stays `proposed`, and your earlier acceptances are withdrawn. The others see it
     /// when they read the meeting.
-    #[action(access = write, idempotent, intents = [
-        "maybe, I do not know yet",
-        "I might be able to come",
-        "not sure about any of the times",
-        "answer the meeting invitation later",
-        "put a question mark on the appointment",
-    ], example = json!({
+    #[action(access = write, idempotent, intents = intents::TENTATIVE, example = json!({
         "meeting_id": MEETING_ID, "reason": "I am away that week.",
     }))]
     fn tentative(call: &Call, input: AnswerInput) -> Result<Answer<MeetingView>, MeetingError> {
@@ -146,13 +121,8 @@ impl ThreadMeetings {
     /// Decline a meeting.
     ///
     /// It ends for all. If it was being rescheduled, its agreed time is released.
-    #[action(access = write, destructive, emits = [DECLINED], intents = [
-        "I do not want to meet",
-        "no to the invitation for coffee",
-        "turn down the call",
-        "none of this interests me, refuse the meeting",
-        "say no to the viewing altogether",
-    ], example = json!({
+    #[action(access = write, destructive, emits = [DECLINED],
+        intents = intents::DECLINE, example = json!({
         "meeting_id": MEETING_ID, "reason": "I am away that week.",
     }))]
     fn decline(call: &Call, input: AnswerInput) -> Result<Answer<MeetingView>, MeetingError> {
@@ -162,13 +132,7 @@ impl ThreadMeetings {
     /// Propose other times instead.
     ///
     /// It answers another person's times, at most three times in total.
-    #[action(access = write, emits = [COUNTERED], intents = [
-        "that time does not work, suggest another",
-        "I cannot on Monday, how about Thursday?",
-        "ask for a later slot",
-        "offer different times than they did",
-        "can we make it an hour earlier instead?",
-    ], example = json!({
+    #[action(access = write, emits = [COUNTERED], intents = intents::COUNTER, example = json!({
         "meeting_id": MEETING_ID,
         "slots": [{ "start": "2026-12-03T18:00:00Z", "end": "2026-12-03T18:30:00Z" }],
         "note": "Thursday suits me better.",
@@ -180,13 +144,8 @@ impl ThreadMeetings {
     /// Accept a slot of a counter.
     ///
     /// It is like `accept`, and `sequence` increases.
-    #[action(access = write, idempotent, emits = [CONFIRMED], intents = [
-        "the other time they suggested is fine",
-        "agree to the new slot they offered instead of mine",
-        "yes, their alternative works",
-        "accept the changed time",
-        "take one of their counter-proposals",
-    ], example = json!({
+    #[action(access = write, idempotent, emits = [CONFIRMED],
+        intents = intents::ACCEPT_COUNTER, example = json!({
         "meeting_id": MEETING_ID, "slot_id": SLOT_ID,
     }))]
     fn accept_counter(
@@ -199,13 +158,8 @@ impl ThreadMeetings {
     /// Decline a counter.
     ///
     /// The slots before it are offered again.
-    #[action(access = write, emits = [DECLINED], intents = [
-        "their alternative does not suit me, keep my times",
-        "no to the other time they offered",
-        "reject the suggested change of time",
-        "I stay with the slots I proposed",
-        "refuse their counter-proposal",
-    ], example = json!({
+    #[action(access = write, emits = [DECLINED],
+        intents = intents::DECLINE_COUNTER, example = json!({
         "meeting_id": MEETING_ID, "reason": "I am away that week.",
     }))]
     fn decline_counter(
@@ -219,17 +173,7 @@ impl ThreadMeetings {
     ///
     /// All have to answer again; you have accepted each time that you propose. The agreed time
     /// stays reserved until then, and can be proposed again.
-    #[action(access = write, emits = [RESCHEDULED], intents = [
-        "move the appointment",
-        "postpone the interview we agreed on",
-        "can the fixed viewing be a day later?",
-        "I am ill, shift our call to next week",
-        "change the time of a confirmed meeting",
-        "den vereinbarten Termin verschieben",
-        "reporter le rendez-vous convenu",
-        "cambiar la fecha de la cita confirmada",
-        "adiar a reunião marcada",
-    ], example = json!({
+    #[action(access = write, emits = [RESCHEDULED], intents = intents::RESCHEDULE, example = json!({
         "meeting_id": MEETING_ID,
         "slots": [{ "start": "2026-12-03T18:00:00Z", "end": "2026-12-03T18:30:00Z" }],
     }))]
@@ -241,17 +185,8 @@ impl ThreadMeetings {
     ///
     /// This is possible until it has ended. Less than two hours before it begins, or later, it is
     /// marked as `late`.
-    #[action(access = write, destructive, emits = [CANCELLED], intents = [
-        "call off the meeting",
-        "I cannot come tomorrow, cancel",
-        "the viewing is no longer needed",
-        "cancel the interview",
-        "drop our appointment without a new date",
-        "den Termin absagen",
-        "annuler le rendez-vous",
-        "cancelar la cita",
-        "desmarcar a reunião",
-    ], example = json!({
+    #[action(access = write, destructive, emits = [CANCELLED],
+        intents = intents::CANCEL, example = json!({
         "meeting_id": MEETING_ID, "reason": "I am away that week.",
     }))]
     fn cancel(call: &Call, input: AnswerInput) -> Result<Answer<MeetingView>, MeetingError> {
@@ -262,13 +197,8 @@ impl ThreadMeetings {
     ///
     /// This is possible from when it begins until a month later. If anybody reports that somebody
     /// was absent, it is a `no_show`; nobody is told who reported what. Report again to correct it.
-    #[action(access = write, idempotent, emits = [COMPLETED], intents = [
-        "the meeting took place",
-        "they did not turn up",
-        "the viewing went well",
-        "I was stood up",
-        "record that the interview happened",
-    ], example = json!({
+    #[action(access = write, idempotent, emits = [COMPLETED],
+        intents = intents::REPORT_OUTCOME, example = json!({
         "meeting_id": MEETING_ID, "outcome": "completed",
     }))]
     fn report_outcome(call: &Call, input: Report) -> Result<Answer<MeetingView>, MeetingError> {
@@ -278,13 +208,7 @@ impl ThreadMeetings {
     /// Get a meeting.
     #[action(
         access = read, idempotent, example = json!({ "meeting_id": MEETING_ID }),
-        intents = [
-            "when and where is the meeting?",
-            "show this appointment",
-            "has everybody agreed to the time?",
-            "which slots were proposed?",
-            "is the viewing confirmed?",
-        ]
+        intents = intents::GET
     )]
     fn get(call: &Call, input: MeetingId) -> Result<Answer<MeetingView>, MeetingError> {
         meetings::get(call, &input.meeting_id)
@@ -294,16 +218,7 @@ impl ThreadMeetings {
     ///
     /// A page may contain fewer than `limit` items although more follow: `next_cursor` says so. For
     /// an agent that nobody has claimed, the list is empty.
-    #[action(
-        access = read, idempotent, example = List::default(),
-        intents = [
-            "which meetings are waiting for my answer?",
-            "show all my meetings",
-            "list open invitations to meet",
-            "viewings and interviews I have agreed on",
-            "who wants to meet me?",
-        ]
-    )]
+    #[action(access = read, idempotent, example = List::default(), intents = intents::LIST)]
     fn list(call: &Call, input: List) -> Result<Answer<Items<MeetingView>>, MeetingError> {
         Items::own(call, |me| meetings::list(call, me, input))
     }
@@ -316,13 +231,7 @@ impl ThreadMeetings {
     /// `X-PORTOLAN-SLOT`. A time that the clock shows twice is written in UTC.
     #[action(
         access = read, idempotent, example = json!({ "meeting_id": MEETING_ID }),
-        intents = [
-            "add this meeting to my phone's calendar",
-            "send me the appointment as a calendar file",
-            "download the invitation as ics",
-            "put the interview into Outlook",
-            "iCalendar file for one meeting",
-        ]
+        intents = intents::ICS
     )]
     fn ics(call: &Call, input: MeetingId) -> Result<File, MeetingError> {
         ics::file(call, &meetings::load_own(call, &input.meeting_id)?.0)

@@ -38,7 +38,7 @@ impl SignInActions<'_> {
             None => {
                 self.app.host.rates.count_registration(self.address)?;
                 let identity = &self.app.host.identity;
-                let agent = identity.register_sign_in_agent(&progress.request.client_name).await?;
+                let agent = identity.register_sign_in_agent(progress.purpose.name()).await?;
                 progress.agent_id.insert(agent.agent_id.to_string()).clone()
             }
         };

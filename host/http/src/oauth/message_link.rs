@@ -183,7 +183,7 @@ async fn sign_in(
     browser: Option<&'static str>,
 ) -> Result<SessionChange, Failure> {
     let identity = &app.host.identity;
-    let agent = identity.register_sign_in_agent(SIGN_IN_NAME).await?;
+    let agent = identity.register_sign_in_agent(Some(SIGN_IN_NAME)).await?;
     let agent_id = agent.agent_id.clone();
     let signed_in: Result<SignedIn, Failure> =
         run(app, "redeem_link", json!({ "secret": secret }), Some(agent)).await;

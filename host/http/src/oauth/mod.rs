@@ -4,12 +4,16 @@ pub(super) mod account;
 mod actions;
 pub(super) mod authorize;
 mod browser;
+pub(super) mod claim;
 mod client;
+mod consent;
+pub(super) mod device;
 mod forms;
 pub(super) mod message_link;
 pub(super) mod passkey;
 pub(super) mod register;
 mod session;
+pub(super) mod sign_in;
 pub(super) mod token;
 
 pub(super) use browser::see_other;

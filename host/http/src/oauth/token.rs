@@ -12,7 +12,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
     response::Response,
 };
-use portolan_identity::{Client, CodeRedemption, IssuedToken, OAuthError};
+use portolan_identity::{Client, CodeRedemption, DEVICE_CODE, GRANTS, IssuedToken, OAuthError};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -24,15 +24,15 @@ pub(crate) async fn token(
 ) -> Result<Response, ClientError> {
     let form = form(&headers, body)?;
     let grant = form.get("grant_type").ok_or_else(|| invalid_request("grant_type is missing"))?;
-    let known = ["client_credentials", "authorization_code", "refresh_token"];
-    if !known.contains(&grant.as_str()) {
-        let text = format!("grant_type must be one of {}", known.join(", "));
+    if !GRANTS.contains(&grant.as_str()) {
+        let text = format!("grant_type must be one of {}", GRANTS.join(", "));
         return Err(OAuthError::new("unsupported_grant_type", text).into());
     }
     let client = authenticate(&app, address, &headers, &form).await?;
     let token = match grant.as_str() {
         "authorization_code" => authorization_code(&app, &client, &form).await?,
         "refresh_token" => refresh_token(&app, &client, &form).await?,
+        DEVICE_CODE => device_code(&app, &client, &form).await?,
         _ => client_credentials(&app, &client, &form).await?,
     };
     Ok(success(&token))
@@ -63,6 +63,12 @@ async fn authorization_code(
         resource: field(form, "resource"),
     };
     Ok(app.host.identity.redeem_code(client, redemption).await?)
+}
+
+async fn device_code(app: &App, client: &Client, form: &Form) -> Result<IssuedToken, ClientError> {
+    let code = field(form, "device_code");
+    let code = code.ok_or_else(|| invalid_request("device_code is missing"))?;
+    Ok(app.host.identity.redeem_device_code(client, code).await?)
 }
 
 async fn refresh_token(

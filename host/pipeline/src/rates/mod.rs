@@ -145,6 +145,22 @@ impl Rates {
         counters.count(Rate::TokenRequests, Account::Caller(Arc::from(client_id))).map(drop)
     }
 
+    /// Counts an entered code for which no device waits, against the limit of all addresses together.
+    pub fn count_wrong_user_code(&self) {
+        if let Some(counters) = &self.0 {
+            counters.charge(Rate::WrongUserCodes, user_codes(), 1);
+        }
+    }
+
+    /// Returns the time to wait if too many wrong codes of devices were entered, from anywhere.
+    pub fn ensure_user_codes(&self) -> Result<(), Duration> {
+        let Some(counters) = &self.0 else { return Ok(()) };
+        let (rate, account) = (Rate::WrongUserCodes, user_codes());
+        let limit = counters.limit(rate, &account);
+        let wait = counters.counter(rate, account, limit).wait(counters.clock.now());
+        wait.map_or(Ok(()), Err)
+    }
+
     /// Counts a registration from an address.
     pub fn count_registration(&self, address: Option<IpAddr>) -> Result<(), Failure> {
         self.count_by_address(Rate::Registrations, address)
@@ -280,6 +296,11 @@ fn run_time_accounts(caller: &AgentCaller) -> (Rate, Vec<Account>) {
             (Rate::AnonymousRunTime, accounts.collect())
         }
     }
+}
+
+/// Returns the account of all who enter codes of devices. It is not the id of any client.
+fn user_codes() -> Account {
+    Account::Caller(Arc::from("user codes"))
 }
 
 fn refusal(name: &str, kind: &str, (limit, period): (u64, Duration), wait: Duration) -> Failure {

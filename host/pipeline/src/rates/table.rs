@@ -16,6 +16,8 @@ pub(super) enum Rate {
     Requests,
     TokenRequests,
     Registrations,
+    /// Wrong codes of devices.
+    WrongUserCodes,
 }
 
 /// The parts of a rate.
@@ -112,6 +114,14 @@ impl Rate {
                 period: HOUR,
                 limit: |limits| limits.registrations_per_hour,
                 factors: Factors::ADDRESS,
+            },
+            Self::WrongUserCodes => Row {
+                name: "token_requests_per_minute",
+                policy: "token-requests",
+                period: MINUTE,
+                limit: |limits| limits.token_requests_per_minute,
+                // All addresses together: each has a wait of its own.
+                factors: Factors { caller: 10, address: 0, network: 0 },
             },
         }
     }

@@ -5,7 +5,7 @@ use crate::cli::client::{client, unreachable_host};
 use anyhow::Context as _;
 use portolan_catalog::Capability;
 use portolan_vocabulary::{Access, ActionDescriptor};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// The key of the test person who claims one of the agents.
 const TEST_PERSON: &str = "author";

@@ -1,0 +1,26 @@
+//! What people want when an action is right for them.
+
+pub(crate) const RENDER: &[&str] = &[
+    "preview my text with markdown",
+    "show how the formatting looks",
+    "which links are removed from my description?",
+    "convert markdown to HTML",
+    "count the words of my text",
+    "is this formatting allowed in an ad?",
+    "will the headline come out bold?",
+    "check my ad's layout before it goes up",
+    "how does this list look once displayed?",
+    "turn these asterisks into proper formatting",
+    "my text is cut or links vanish, see what stays",
+    "is my description too long, in words?",
+    "strip the formatting and give me plain text",
+    "are pictures and tables kept in descriptions?",
+    "does my hyperlink survive?",
+    "I pasted HTML, is it safe or thrown away?",
+    "make a web version of this CommonMark",
+    "let me see my bullet points as readers do",
+    "zeig mir meinen Text fertig formatiert",
+    "aperçu de la mise en forme de mon texte",
+    "vista previa del formato de mi texto",
+    "pré-visualizar a formatação do meu texto",
+];

@@ -1,0 +1,26 @@
+//! What people want when an action is right for them.
+
+pub(crate) const GET: &[&str] = &[
+    "read the full answer to this question",
+    "open the FAQ entry with this id",
+    "show the whole help article that the search found",
+    "the snippet is cut off, give me all of it",
+    "get the FAQ by its slug",
+    "the answer stops mid-sentence, show the rest",
+    "fetch help entry number twelve",
+    "I found a fitting question, what's its answer?",
+    "expand that FAQ hit",
+    "load the article called how-to-block",
+    "give me this support answer in full length",
+    "read out the entry behind this help link",
+    "open the second question in the results",
+    "the excerpt is not enough for me",
+    "bring up that one frequently asked question",
+    "unfold the answer on refunds that I found",
+    "here's the slug of a help text, fetch it",
+    "quote the official answer word for word",
+    "lies mir diesen FAQ-Eintrag ganz vor",
+    "affiche la réponse complète de cette FAQ",
+    "muestra la respuesta completa de esta pregunta frecuente",
+    "mostra a resposta completa desta pergunta frequente",
+];

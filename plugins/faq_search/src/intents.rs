@@ -1,0 +1,27 @@
+//! What people want when an action is right for them.
+
+pub(crate) const SEARCH: &[&str] = &[
+    "how do I verify my number?",
+    "I need help, something does not work",
+    "why was my request refused?",
+    "what happens to my data?",
+    "is this service free?",
+    "how do I report a scam or get support?",
+    "can others see where I live?",
+    "what happens when somebody reports me?",
+    "why can't I write to this woman?",
+    "who can read my private texts?",
+    "am I charged if nobody answers?",
+    "what's the meaning of this error?",
+    "how long does a block last?",
+    "is my birthday shown to strangers?",
+    "I keep getting refused and don't understand why",
+    "can I have two accounts?",
+    "do you sell my information?",
+    "what do I do when my SMS never arrives?",
+    "how old must one be to join?",
+    "wie funktioniert das hier?",
+    "comment ça marche ?",
+    "¿cómo funciona esto?",
+    "como é que isto funciona?",
+];

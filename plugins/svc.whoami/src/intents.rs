@@ -1,0 +1,26 @@
+//! What people want when an action is right for them.
+
+pub(crate) const GET: &[&str] = &[
+    "who am I?",
+    "am I logged in?",
+    "what can I do with this token?",
+    "what should I do first?",
+    "why am I not allowed to write?",
+    "is this agent linked to a person?",
+    "what's my identity here?",
+    "on whose behalf am I acting?",
+    "which scopes does my token carry?",
+    "I just connected, what now?",
+    "why does everything refuse me?",
+    "am I anonymous or claimed?",
+    "introduce me to myself",
+    "is the login still good?",
+    "how do I get more rights as an agent?",
+    "my access classes, please",
+    "is somebody my owner yet?",
+    "first step for a fresh bot",
+    "wer bin ich hier und was darf ich?",
+    "qui suis-je et que puis-je faire ?",
+    "¿quién soy y qué puedo hacer?",
+    "quem sou eu e o que posso fazer?",
+];
