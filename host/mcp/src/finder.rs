@@ -21,11 +21,8 @@ const MAX_FOUND: usize = 8;
 /// The number of found tools that an answer describes with an example.
 const WITH_EXAMPLE: usize = 3;
 
-/// How much a word weighs by where it occurs.
-const INTENT_WEIGHT: f64 = 3.0;
-const ACTION_WEIGHT: f64 = 3.0;
-const CAPABILITY_WEIGHT: f64 = 2.0;
-const TEXT_WEIGHT: f64 = 1.0;
+/// How much a word of a description weighs, against one of an intent or a name.
+const TEXT_WEIGHT: f64 = 0.5;
 
 /// What can be found: each action with the words about it.
 #[derive(Debug)]
@@ -142,11 +139,12 @@ pub(super) fn finding_call() -> Map<String, Value> {
 
 impl Finder {
     pub(super) fn new(snapshot: &Snapshot) -> Self {
-        let (mut actions, mut documents) = (Vec::new(), Vec::new());
+        let (mut actions, mut documents, mut tools) = (Vec::new(), Vec::new(), 0);
         for capability in snapshot.capabilities.values() {
             for (place, tool) in capability.tools.iter().enumerate() {
+                tools += 1;
                 for action in actions_of(capability, tool) {
-                    documents.push(document(capability, tool, &action.descriptor.name));
+                    documents.push((tools, texts(capability, tool, &action.descriptor.name)));
                     actions.push((Arc::clone(capability), place, action.descriptor.name.clone()));
                 }
             }
@@ -230,21 +228,21 @@ impl Finder {
 }
 
 /// Returns the texts about an action, each with its weight.
-fn document(capability: &Capability, tool: &CapabilityTool, name: &str) -> Vec<(f64, String)> {
+fn texts(capability: &Capability, tool: &CapabilityTool, name: &str) -> Vec<(f64, String)> {
     let descriptor = &capability.descriptor;
     let action = capability.action(name).map(|action| &action.descriptor);
     let title = action.map(|action| action.title.as_str()).unwrap_or_default();
     let text = action.map(|action| action.description.as_str()).unwrap_or_default();
-    let wanted = intents(descriptor, name).map(|intent| (INTENT_WEIGHT, intent.to_owned()));
     let id = descriptor.id.replace(['.', '_', '-'], " ");
-    wanted
-        .chain([
-            (ACTION_WEIGHT, format!("{} {title}", name.replace('_', " "))),
-            (CAPABILITY_WEIGHT, format!("{id} {} {}", descriptor.title, descriptor.tags.join(" "))),
-            (TEXT_WEIGHT, text.to_owned()),
-            (TEXT_WEIGHT, format!("{} {}", tool.title, descriptor.summary)),
-        ])
-        .collect()
+    let names = format!(
+        "{} {title} {id} {} {} {}",
+        name.replace('_', " "),
+        descriptor.title,
+        tool.title,
+        descriptor.tags.join(" ")
+    );
+    let wanted = intents(descriptor, name).map(|intent| (1.0, intent.to_owned()));
+    wanted.chain([(1.0, names), (TEXT_WEIGHT, text.to_owned())]).collect()
 }
 
 /// Returns what a caller must know before a call: the description of each tool of a capability and the input schema,

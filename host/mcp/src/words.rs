@@ -1,77 +1,121 @@
-//! An index of texts by their words, ranked by BM25 with a weight for each text of a document (BM25F, Robertson and
-//! Zaragoza 2009). A word of a query counts once, by the best of its terms, because its stem is uncertain in a short
-//! query.
+//! An index of texts by their words, ranked by query likelihood: how probable a query's words are in what is said of a
+//! document and of its group, against what is said of all (Dirichlet smoothing; Zhai and Lafferty 2001).
+//!
+//! A word counts once, by the best of its terms, because its stem is uncertain in a short query.
 
 use portolan_text::{terms, words};
 use std::collections::HashMap;
 
-/// The parameters of BM25: how soon a term's repetition stops to count, and how much long documents count less.
-const SATURATION: f64 = 1.2;
-const LENGTH: f64 = 0.5;
+/// How many terms of all documents are added to those of one document, and of one group.
+const DOCUMENT_SMOOTHING: f64 = 30.0;
+const GROUP_SMOOTHING: f64 = 100.0;
+
+/// A document: its group, and its texts, each with a weight.
+pub(super) type Document = (usize, Vec<(f64, String)>);
 
 /// The index. Documents have the numbers of their order.
 #[derive(Debug)]
 pub(super) struct Index {
-    /// The documents that have a term, each with the term's weighted count.
-    postings: HashMap<String, Vec<(usize, f64)>>,
-    /// The length of each document divided by the average.
+    documents: Counts,
+    groups: Counts,
+    group_of: Vec<usize>,
+    /// The weighted count of each term in all documents, and of all terms.
+    counts: HashMap<String, f64>,
+    total: f64,
+}
+
+/// The weighted counts of terms in numbered texts.
+#[derive(Debug, Default)]
+struct Counts {
+    by_term: HashMap<String, HashMap<usize, f64>>,
     lengths: Vec<f64>,
 }
 
-impl Index {
-    /// Makes the index of documents of weighted texts.
-    pub(super) fn new(documents: &[Vec<(f64, String)>]) -> Self {
-        let mut postings: HashMap<String, Vec<(usize, f64)>> = HashMap::new();
-        let mut lengths = Vec::with_capacity(documents.len());
-        for (document, texts) in documents.iter().enumerate() {
-            let mut counts: HashMap<String, f64> = HashMap::new();
-            for (weight, text) in texts {
-                for term in terms(&[vec![text.as_str()]]).concat() {
-                    *counts.entry(term).or_default() += weight;
+impl Counts {
+    fn add(&mut self, place: usize, term: &str, weight: f64) {
+        if self.lengths.len() <= place {
+            self.lengths.resize(place + 1, 0.0);
+        }
+        if let Some(length) = self.lengths.get_mut(place) {
+            *length += weight;
+        }
+        let counts = self.by_term.entry(term.to_owned()).or_default();
+        *counts.entry(place).or_default() += weight;
+    }
+
+    /// Returns the logarithm of the likelihood of these words in each text that has one of them, against their
+    /// likelihood in all texts. Each word is its terms with their share of all texts.
+    fn scores(&self, words: &[Vec<(String, f64)>], smoothing: f64) -> HashMap<usize, f64> {
+        let mut scores: HashMap<usize, f64> = HashMap::new();
+        for word in words {
+            let mut best: HashMap<usize, f64> = HashMap::new();
+            for (term, share) in word {
+                for (place, count) in self.by_term.get(term).into_iter().flatten() {
+                    let gain = (count / (smoothing * share)).ln_1p();
+                    let known = best.entry(*place).or_default();
+                    *known = known.max(gain);
                 }
             }
-            lengths.push(counts.values().sum::<f64>());
-            for (term, count) in counts {
-                postings.entry(term).or_default().push((document, count));
+            for (place, gain) in best {
+                *scores.entry(place).or_default() += gain;
             }
         }
-        let average = lengths.iter().sum::<f64>() / lengths.len().max(1) as f64;
-        lengths.iter_mut().for_each(|length| *length /= average.max(f64::MIN_POSITIVE));
-        Self { postings, lengths }
+        for (place, score) in &mut scores {
+            let length = self.lengths.get(*place).copied().unwrap_or_default();
+            *score += words.len() as f64 * (smoothing / (length + smoothing)).ln();
+        }
+        scores
+    }
+}
+
+impl Index {
+    pub(super) fn new(documents: &[Document]) -> Self {
+        let mut index = Self {
+            documents: Counts::default(),
+            groups: Counts::default(),
+            group_of: documents.iter().map(|(group, _)| *group).collect(),
+            counts: HashMap::new(),
+            total: 0.0,
+        };
+        for (place, (group, texts)) in documents.iter().enumerate() {
+            for (weight, text) in texts {
+                for term in terms(&[vec![text.as_str()]]).concat() {
+                    index.documents.add(place, &term, *weight);
+                    index.groups.add(*group, &term, *weight);
+                    index.total += weight;
+                    *index.counts.entry(term).or_default() += weight;
+                }
+            }
+        }
+        index
     }
 
     /// Returns the documents that have words of a query, the best first. Without words, all documents in their order.
     pub(super) fn search(&self, query: &str) -> Vec<usize> {
         let words = words(query);
         if words.is_empty() {
-            return (0..self.lengths.len()).collect();
+            return (0..self.group_of.len()).collect();
         }
-        let mut scores: HashMap<usize, f64> = HashMap::new();
-        for word in words {
-            let mut best: HashMap<usize, f64> = HashMap::new();
-            for (document, score) in word.terms.iter().flatten().flat_map(|term| self.scores(term))
-            {
-                let known = best.entry(document).or_default();
-                *known = known.max(score);
-            }
-            best.into_iter()
-                .for_each(|(document, score)| *scores.entry(document).or_default() += score);
-        }
-        let mut found: Vec<(usize, f64)> = scores.into_iter().collect();
+        let shared = |word: portolan_text::Word| -> Vec<(String, f64)> {
+            let terms = word.terms.into_iter().flatten();
+            let known = terms.filter_map(|term| {
+                let count = self.counts.get(&term)?;
+                Some((term, count / self.total))
+            });
+            known.collect()
+        };
+        let words: Vec<_> =
+            words.into_iter().map(shared).filter(|terms| !terms.is_empty()).collect();
+        let groups = self.groups.scores(&words, GROUP_SMOOTHING);
+        let of_group = |place: usize| self.group_of.get(place).and_then(|group| groups.get(group));
+        let mut found: Vec<(usize, f64)> = self
+            .documents
+            .scores(&words, DOCUMENT_SMOOTHING)
+            .into_iter()
+            .map(|(place, score)| (place, score + of_group(place).copied().unwrap_or_default()))
+            .collect();
         found.sort_by(|(left, one), (right, other)| other.total_cmp(one).then(left.cmp(right)));
-        found.into_iter().map(|(document, _)| document).collect()
-    }
-
-    /// Returns the documents with a term, each with the term's score.
-    fn scores(&self, term: &str) -> impl Iterator<Item = (usize, f64)> {
-        let found = self.postings.get(term).map(Vec::as_slice).unwrap_or_default();
-        let (count, having) = (self.lengths.len() as f64, found.len() as f64);
-        let rarity = (1.0 + (count - having + 0.5) / (having + 0.5)).ln();
-        found.iter().map(move |(document, weight)| {
-            let length = self.lengths.get(*document).copied().unwrap_or(1.0);
-            let norm = SATURATION * (1.0 - LENGTH + LENGTH * length);
-            (*document, rarity * weight * (SATURATION + 1.0) / (weight + norm))
-        })
+        found.into_iter().map(|(place, _)| place).collect()
     }
 }
 
@@ -80,11 +124,13 @@ mod tests {
     use super::*;
 
     fn index(texts: &[&str]) -> Index {
-        Index::new(&texts.iter().map(|text| vec![(1.0, (*text).to_owned())]).collect::<Vec<_>>())
+        let documents = texts.iter().enumerate();
+        let documents = documents.map(|(place, text)| (place, vec![(1.0, (*text).to_owned())]));
+        Index::new(&documents.collect::<Vec<_>>())
     }
 
     #[test]
-    fn the_document_with_the_rarest_words_is_first() {
+    fn the_document_with_the_most_of_the_words_is_first() {
         let index = index(&["Lists the books", "Lends a book to somebody", "Lists the members"]);
         assert_eq!(index.search("lending books"), [1, 0]);
         assert_eq!(index.search("members"), [2]);
@@ -93,11 +139,18 @@ mod tests {
     }
 
     #[test]
-    fn a_text_counts_by_its_weight() {
+    fn a_text_counts_by_its_weight_and_a_document_with_its_group() {
+        let text = |weight: f64, text: &str| (weight, text.to_owned());
         let index = Index::new(&[
-            vec![(1.0, "block".to_owned()), (1.0, "calendar time".to_owned())],
-            vec![(3.0, "block".to_owned()), (1.0, "people safety".to_owned())],
+            (0, vec![text(1.0, "block"), text(1.0, "calendar time")]),
+            (1, vec![text(3.0, "block"), text(1.0, "people safety")]),
         ]);
         assert_eq!(index.search("block"), [1, 0]);
+        let index = Index::new(&[
+            (0, vec![text(1.0, "cancel it")]),
+            (1, vec![text(1.0, "cancel it")]),
+            (1, vec![text(1.0, "the meeting with a friend")]),
+        ]);
+        assert_eq!(index.search("cancel the meeting").last(), Some(&0));
     }
 }

@@ -40,7 +40,7 @@ use portolan_sdk::{
 };
 use prompts::{FIND_PEOPLE, PUBLISH_LISTING};
 use refusals::{ListingsError, Result, read};
-use states::LISTING;
+use states::{LISTING, State};
 use std::collections::BTreeSet;
 use transitions::{
     can_edit, can_view, ensure_in_time, enter, load_editable, notify, publish, renew,
@@ -75,20 +75,20 @@ struct AgentListings;
             name: "search",
             title: "Find listings",
             description: "Find flats, jobs, cofounders, dates, services and other offers or demands of people, and read them.\n\
-                Use it to look for what others offer or seek. For a known id use its action `get`; for \
+                Use it to look for what others offer or seek. For a known id use `get`; for \
                 start-ups, funds and roles on the map use `map_search` `search`; to be told of new \
                 listings use `saved_searches` `create`.",
-            actions: &["search", "get", "list_mine"],
+            actions: &["search"],
             default: true,
         },
         Tool {
             name: "publish",
             title: "Publish a listing",
-            description: "Write, publish, change, pause, renew or fill a listing of the person or their organisation.\n\
+            description: "Write a listing of the person or their organisation, and publish it.\n\
                 Use it when the person wants to offer or seek something in public. For the category and \
                 its fields use `listing_taxonomy` `suggest` and `fields` first; to contact the owner of \
-                another listing use `pairings` `propose`; to end a listing for good use `withdraw`.",
-            actions: &["create", "update", "publish", "pause", "resume", "renew", "mark_filled"],
+                another listing use `pairings` `propose`; to change or end a listing use its other actions.",
+            actions: &["create"],
             default: true,
         },
     ]
@@ -166,8 +166,14 @@ impl AgentListings {
         }),
         intents = intents::CREATE
     )]
-    fn create(call: &Call, input: Create) -> Result<View, ListingsError> {
-        shown(call, &write::create(call, input)?)
+    fn create(call: &Call, input: Create) -> Result<Answer<View>, ListingsError> {
+        let listing = write::create(call, input)?;
+        let next = match listing.value.state {
+            State::Active => Next::action("matching_sessions", "create"),
+            State::Draft => Next::action(CAPABILITY, "publish"),
+            _ => Next::action(CAPABILITY, "get"),
+        };
+        Ok(Answer::new(shown(call, &listing)?).next(next.field("listing_id", listing.id.as_str())))
     }
 
     /// Change the content of a listing.

@@ -88,9 +88,9 @@ pub struct ListingTaxonomy;
             name: "fields",
             title: "Categories and fields of listings",
             description: "Find the category that fits a text, and the fields, criteria and rules of its listings.\n\
-                Use it to prepare a listing or the filters of a search. For a known code use its action \
-                `get` or `fields`; to find listings themselves use `agent_listings` `search`.",
-            actions: &["suggest", "fields", "get", "tree", "search", "crosswalk"],
+                Use it to prepare a listing or the filters of a search. For the rules of a category use \
+                its action `get`; to find listings themselves use `agent_listings` `search`.",
+            actions: &["suggest", "fields"],
             default: true,
         },
     ]
@@ -181,10 +181,16 @@ impl ListingTaxonomy {
         access = read, idempotent, example = json!({ "code": "work.job.software", "side": "offer" }),
         intents = intents::FIELDS
     )]
-    fn fields(_call: &Call, input: FieldsInput) -> Result<Fields, TaxonomyError> {
+    fn fields(_call: &Call, input: FieldsInput) -> Result<Answer<Fields>, TaxonomyError> {
         let node = known(&input.code)?;
         listable(node, input.side, "/code")?;
-        fields(node, input.side).ok_or_else(|| grouping(node, "/code").into())
+        let fields = fields(node, input.side).ok_or_else(|| grouping(node, "/code"))?;
+        let listing = Next::action("agent_listings", "create")
+            .field("category", node.code)
+            .field("side", portolan_sdk::to_value(&input.side))
+            .ask("title", "What is the title of the listing?")
+            .ask("description", "What should the listing say?");
+        Ok(Answer::new(fields).next(listing))
     }
 
     /// Translate codes to and from other classifications.

@@ -41,13 +41,13 @@ struct MapSearch;
     default_action = "search",
     tools = [
         Tool {
-            name: "search",
-            title: "Search the start-up map",
+            name: "ask",
+            title: "Ask about start-ups in the city",
             description: "Find start-ups, funds, open roles, founders, funding news and events of the city, with their sources.\n\
-                Use it to research companies and who may be hiring. For a known id use its action `get`; \
-                for what people themselves offer or seek use `agent_listings` `search`; to be told of \
+                Use it to research companies and who may be hiring. For filters, words and places use \
+                `map_search` `search`; for what people themselves offer or seek use `agent_listings` `search`; to be told of \
                 changes use `saved_searches` `create`.",
-            actions: &["search", "get", "facets", "nearby", "ask", "questions"],
+            actions: &["ask", "questions", "get"],
             default: true,
         },
     ]

@@ -77,21 +77,20 @@ struct MatchingSessions;
         Tool {
             name: "review",
             title: "See who fits",
-            description: "Show who would fit a listing or a draft, the suggestions so far, and the results of rounds.\n\
-                Use it to read suggestions before the person decides. To start a search or to decide use \
-                `create` and `decide`; to browse all listings with own filters use `agent_listings` \
-                `search`.",
-            actions: &["preview", "candidates", "get", "list", "rounds", "result"],
+            description: "Show who fits on both sides: the suggestions of a session, and how it stands.\n\
+                Use it to read suggestions before the person decides. To see who would fit before there is \
+                a session use `preview`; to browse all listings with own filters use `agent_listings` `search`.",
+            actions: &["candidates", "get"],
             default: true,
         },
         Tool {
             name: "match",
             title: "Match a listing",
-            description: "Search for counterparts that fit on both sides, decide on each, and take part in rounds.\n\
+            description: "Search for counterparts that fit on both sides, and decide on each.\n\
                 Use it when the person wants suggestions instead of browsing, and for a yes or no to each. \
                 To only look use `preview` and `candidates`; to contact the owner of one known listing use \
                 `pairings` `propose`.",
-            actions: &["create", "decide", "refine", "rank", "confirm", "pause", "resume"],
+            actions: &["create", "decide"],
             default: true,
         },
     ]
@@ -163,8 +162,20 @@ impl MatchingSessions {
         access = read, idempotent, example = json!({ "session_id": SESSION_ID }),
         intents = intents::CANDIDATES
     )]
-    fn candidates(call: &Call, input: Candidates) -> Result<Items<CandidateView>, MatchingError> {
-        decide::list(call, input)
+    fn candidates(
+        call: &Call,
+        input: Candidates,
+    ) -> Result<Answer<Items<CandidateView>>, MatchingError> {
+        let session_id = input.session_id.to_string();
+        let found = decide::list(call, input)?;
+        let undecided = found.items.iter().find_map(CandidateView::undecided);
+        let next = undecided.map(|candidate_id| {
+            Next::action(CAPABILITY, "decide")
+                .field("session_id", session_id)
+                .field("candidate_id", candidate_id)
+                .ask("decision", "Is this one interesting: interested, pass or later?")
+        });
+        Ok(Answer::with(found, next))
     }
 
     /// Decide on a candidate.

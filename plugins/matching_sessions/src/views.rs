@@ -212,6 +212,12 @@ pub(crate) struct CandidateView {
 }
 
 impl CandidateView {
+    /// Returns the id of a candidate on whom the person can decide and has not yet.
+    pub(crate) fn undecided(&self) -> Option<&str> {
+        let can_decide = self.allowed_actions.contains(&"decide");
+        (self.state == Candidacy::New && can_decide).then_some(self.candidate_id.as_str())
+    }
+
     /// Makes the view. `shown` is the listing, if it may still be shown.
     pub(crate) fn of(
         candidate: &Stored<Candidate>,

@@ -99,7 +99,7 @@ struct Pairings;
                 Use it to contact somebody with a listing of the person. To read requests use `get` and \
                 `list`; to apply for a job or write to a company of the map use `applications`; to chat \
                 once connected use `conversations` `send`.",
-            actions: &["propose", "reply", "message", "disclose", "assign", "take_over", "withdraw"],
+            actions: &["propose", "reply", "message", "disclose"],
             default: true,
         },
     ]

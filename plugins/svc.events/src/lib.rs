@@ -127,10 +127,10 @@ struct SvcEvents;
         Tool {
             name: "inbox",
             title: "Read the inbox",
-            description: "Get the new events for this agent, acknowledge them, and get past ones again.\n\
+            description: "Get the new events for this agent, and acknowledge them.\n\
                 Use it to see what has happened since the last look. To read chats use `conversations` \
                 `messages`; to have events sent to a server use `svc.webhooks` `create`.",
-            actions: &["pull", "ack", "replay", "types"],
+            actions: &["pull", "ack"],
             default: true,
         },
     ]

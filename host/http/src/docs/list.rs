@@ -86,7 +86,8 @@ pub(crate) async fn show(
     if !(1..=last).contains(&number) {
         return Err(refusal::no_such_path().await);
     }
-    let query: Option<String> = q.map(|words| words.trim().chars().take(QUERY_CHARACTERS).collect());
+    let query: Option<String> =
+        q.map(|words| words.trim().chars().take(QUERY_CHARACTERS).collect());
     let query = query.as_deref().filter(|words| !words.is_empty());
     if let Some(words) = query {
         let found = app.mcp.find_actions(words, FOUND);
