@@ -23,6 +23,7 @@ mod cases {
     mod agent_listings_orgs;
     mod agent_listings_search;
     mod agent_listings_without_agent;
+    mod agent_eval;
     mod ages;
     mod allowed_actions;
     mod applications;

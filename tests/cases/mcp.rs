@@ -100,7 +100,7 @@ async fn a_missing_scope_is_answered_with_every_scope_needed() {
     assert_eq!(writer.tool("ledger", open).await["isError"], false);
     assert_eq!(
         Mcp::new(&host, host.mcp_token(&agent, ALL).await).tool_names().await,
-        ["ledger_read", "ledger_write", "svc_events_inbox"]
+        ["ledger_read", "ledger_write", "svc_events_inbox", "svc_events_write"]
     );
 }
 

@@ -130,7 +130,10 @@ async fn a_person_who_declines_is_not_asked_again() {
     // A client that cannot ask gets the next step.
     let plain = host.mcp(ALL).await.result("tools/call", open("ada")).await;
     let next = &plain["structuredContent"]["next"];
-    assert_eq!((&next["tool"], &next["missing"]), (&json!("svc_phone-binding"), &json!(["phone"])));
+    assert_eq!(
+        (&next["tool"], &next["missing"]),
+        (&json!("svc_phone-binding_claim"), &json!(["phone"]))
+    );
     assert!(crate::harness::person::messages(&host, 0).await.is_empty());
 }
 

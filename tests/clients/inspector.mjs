@@ -15,7 +15,7 @@ const bearer = await token(url, await register(url));
 
 /** Runs the Inspector and returns its exit status and its JSON. */
 function inspect(...options) {
-  const common = ["--cli", "--server-url", `${url}/mcp`, "--transport", "http"];
+  const common = ["--cli", "--server-url", `${url}/mcp/all?output_schemas=true`, "--transport", "http"];
   const header = ["--header", `Authorization: Bearer ${bearer}`];
   const env = { ...process.env, HOME: import.meta.dirname };
   return new Promise((resolve, reject) => {
@@ -37,22 +37,22 @@ async function calls(tool, input) {
   return result.structuredContent;
 }
 
-// The tools of all shipped capabilities are listed, without an error of the lint.
+// The tools of all shipped capabilities are listed, without an error or a warning of the lint.
 const catalog = await (await fetch(`${url}/v1/capabilities`)).json();
 const { status, result } = await inspect("--method", "tools/list", "--strict");
 assert.equal(status, 0);
-const names = catalog.capabilities.map(({ mcp_tool }) => mcp_tool);
-assert.deepEqual(result.tools.map(({ name }) => name), names);
-assert(names.length > 20, names.join(" "));
+const listed = new Set(result.tools.map(({ _meta }) => _meta.capability_id));
+assert.deepEqual([...listed].sort(), catalog.capabilities.map(({ id }) => id).sort());
+assert(listed.size > 20, [...listed].join(" "));
 
 for (const [tool, input] of [
   ["faq_search", { action: "search", query: "phone" }],
-  ["listing_taxonomy", { action: "tree", root: "home", depth: 1 }],
-  ["agent_listings", { action: "search", category: "home.let", facets: false, limit: 20 }],
+  ["listing_taxonomy_read", { action: "tree", root: "home", depth: 1 }],
+  ["agent_listings_search", { action: "search", category: "home.let", facets: false, limit: 20 }],
   ["svc_whoami", {}],
 ]) {
   const told = await calls(tool, input);
   assert(told.result, JSON.stringify(told));
 }
-const refused = await calls("owners", { action: "update_profile", display_name: "Ada" });
+const refused = await calls("owners_write", { action: "update_profile", display_name: "Ada" });
 assert.equal(refused.error_code, "phone_binding_required");

@@ -146,6 +146,8 @@ fn links(app: &Arc<App>) -> Value {
         },
         "cities": cities(app).into_iter().map(city).collect::<Vec<_>>(),
         "links": links,
+        // A URI template (RFC 6570).
+        "find": at("/v1/capabilities{?q}"),
     })
 }
 

@@ -26,17 +26,18 @@ impl Door<'_> {
         self.tools.snapshot.capabilities.get(id)
     }
 
-    /// Returns the tool whose actions include the one that an input names, or the default action. If there is none,
-    /// returns the called tool: it refuses the call with the right actions.
+    /// Returns the tool with the action that an input names. If it names none, or one that does not exist, returns the
+    /// called tool, which refuses the call with the right actions, or the tool with the default action.
     fn tool_of<'a>(
         &self,
         capability: &'a Capability,
         input: &Map<String, Value>,
     ) -> Option<&'a CapabilityTool> {
         let named = input.get("action").and_then(Value::as_str);
-        let action = named.or(capability.descriptor.default_action.as_deref());
-        let tool = action.and_then(|action| capability.tool_with(action));
-        tool.or_else(|| capability.tools.iter().find(|tool| tool.name == self.called))
+        let tool = named.and_then(|action| capability.tool_with(action));
+        let called = || capability.tools.iter().find(|tool| tool.name == self.called);
+        let default = || capability.tool_with(capability.descriptor.default_action.as_deref()?);
+        tool.or_else(called).or_else(default)
     }
 
     fn has_finder(&self) -> bool {

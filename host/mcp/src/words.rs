@@ -1,10 +1,9 @@
 //! An index of texts by their words, ranked by query likelihood: how probable a query's words are in what is said of a
-//! document and of its group, against what is said of all (Dirichlet smoothing; Zhai and Lafferty 2001).
-//!
-//! A word counts once, by the best of its terms, because its stem is uncertain in a short query.
+//! document and of its group, against what is said of all (Dirichlet smoothing; Zhai and Lafferty 2001). Words such as
+//! "my" or "again" count too: they often tell what people want.
 
-use portolan_text::{terms, words};
-use std::collections::HashMap;
+use portolan_text::terms;
+use std::collections::{BTreeSet, HashMap};
 
 /// How many terms of all documents are added to those of one document, and of one group.
 const DOCUMENT_SMOOTHING: f64 = 30.0;
@@ -43,26 +42,18 @@ impl Counts {
         *counts.entry(place).or_default() += weight;
     }
 
-    /// Returns the logarithm of the likelihood of these words in each text that has one of them, against their
-    /// likelihood in all texts. Each word is its terms with their share of all texts.
-    fn scores(&self, words: &[Vec<(String, f64)>], smoothing: f64) -> HashMap<usize, f64> {
+    /// Returns the logarithm of the likelihood of these terms in each text that has one of them, against their
+    /// likelihood in all texts. Each term has its share of all texts.
+    fn scores(&self, terms: &[(String, f64)], smoothing: f64) -> HashMap<usize, f64> {
         let mut scores: HashMap<usize, f64> = HashMap::new();
-        for word in words {
-            let mut best: HashMap<usize, f64> = HashMap::new();
-            for (term, share) in word {
-                for (place, count) in self.by_term.get(term).into_iter().flatten() {
-                    let gain = (count / (smoothing * share)).ln_1p();
-                    let known = best.entry(*place).or_default();
-                    *known = known.max(gain);
-                }
-            }
-            for (place, gain) in best {
-                *scores.entry(place).or_default() += gain;
+        for (term, share) in terms {
+            for (place, count) in self.by_term.get(term).into_iter().flatten() {
+                *scores.entry(*place).or_default() += (count / (smoothing * share)).ln_1p();
             }
         }
         for (place, score) in &mut scores {
             let length = self.lengths.get(*place).copied().unwrap_or_default();
-            *score += words.len() as f64 * (smoothing / (length + smoothing)).ln();
+            *score += terms.len() as f64 * (smoothing / (length + smoothing)).ln();
         }
         scores
     }
@@ -79,7 +70,7 @@ impl Index {
         };
         for (place, (group, texts)) in documents.iter().enumerate() {
             for (weight, text) in texts {
-                for term in terms(&[vec![text.as_str()]]).concat() {
+                for term in terms_of(text) {
                     index.documents.add(place, &term, *weight);
                     index.groups.add(*group, &term, *weight);
                     index.total += weight;
@@ -92,31 +83,31 @@ impl Index {
 
     /// Returns the documents that have words of a query, the best first. Without words, all documents in their order.
     pub(super) fn search(&self, query: &str) -> Vec<usize> {
-        let words = words(query);
-        if words.is_empty() {
+        let terms: BTreeSet<String> = terms_of(query).into_iter().collect();
+        if terms.is_empty() {
             return (0..self.group_of.len()).collect();
         }
-        let shared = |word: portolan_text::Word| -> Vec<(String, f64)> {
-            let terms = word.terms.into_iter().flatten();
-            let known = terms.filter_map(|term| {
-                let count = self.counts.get(&term)?;
-                Some((term, count / self.total))
-            });
-            known.collect()
-        };
-        let words: Vec<_> =
-            words.into_iter().map(shared).filter(|terms| !terms.is_empty()).collect();
-        let groups = self.groups.scores(&words, GROUP_SMOOTHING);
+        let known = terms.into_iter().filter_map(|term| {
+            let count = self.counts.get(&term)?;
+            Some((term, count / self.total))
+        });
+        let terms: Vec<_> = known.collect();
+        let groups = self.groups.scores(&terms, GROUP_SMOOTHING);
         let of_group = |place: usize| self.group_of.get(place).and_then(|group| groups.get(group));
         let mut found: Vec<(usize, f64)> = self
             .documents
-            .scores(&words, DOCUMENT_SMOOTHING)
+            .scores(&terms, DOCUMENT_SMOOTHING)
             .into_iter()
             .map(|(place, score)| (place, score + of_group(place).copied().unwrap_or_default()))
             .collect();
         found.sort_by(|(left, one), (right, other)| other.total_cmp(one).then(left.cmp(right)));
         found.into_iter().map(|(place, _)| place).collect()
     }
+}
+
+/// Returns the terms of a text in their order.
+fn terms_of(text: &str) -> Vec<String> {
+    terms(&[vec![text]]).concat()
 }
 
 #[cfg(test)]

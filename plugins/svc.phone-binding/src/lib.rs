@@ -26,7 +26,7 @@ use limits::HOLD;
 use people_kit::people::{self, ContactQuery};
 use portolan_sdk::contract::messages::{self, Recipient, Unsent};
 use portolan_sdk::contract::{AgentCaller, HostError, identity};
-use portolan_sdk::{prelude::*, time::seconds};
+use portolan_sdk::{Tool, prelude::*, time::seconds};
 use states::BIND;
 use types::*;
 
@@ -52,7 +52,16 @@ struct PhoneBinding;
 #[capability(
     id = "svc.phone-binding", title = "Phone binding", tags = ["identity", "claim"],
     collections = [AGENTS, BINDS, MESSAGES, APPROVALS, LINKS, NUMBERS, BLOCKS, OWNERS],
-    state_machines = [BIND], roles = ["phone_verification"]
+    state_machines = [BIND], roles = ["phone_verification"],
+    tools = [Tool {
+        name: "claim",
+        title: "Claim this agent",
+        description: "Claims this agent for a person, by a code that is sent to their mobile phone.\n\
+            Use it before the first write: `bind` the number, ask the person for the code, `verify` it. To change \
+            the number later, or to unbind the agent, use the other actions.",
+        actions: &["bind", "verify", "resend", "status"],
+        default: true,
+    }]
 )]
 impl PhoneBinding {
     /// Send a code to a mobile number.
