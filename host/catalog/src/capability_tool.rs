@@ -269,3 +269,94 @@ pub(super) fn check_intents(annotation: &Annotation, value: &Value, problems: &m
         ),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tool::tests::{action, descriptor};
+    use serde_json::json;
+
+    /// A descriptor with two reads, a write and a destructive action, and this declaration of tools.
+    fn declaring(tools: Value) -> (Descriptor, Vec<Action>) {
+        let mut actions: Vec<_> = [
+            ("list", Access::Read),
+            ("get", Access::Read),
+            ("add", Access::Write),
+            ("end", Access::Write),
+            ("migrate", Access::Internal),
+        ]
+        .map(|(name, access)| action(name, access, json!({ "type": "object" })))
+        .into();
+        actions[3].descriptor.destructive = true;
+        let mut descriptor = descriptor(None);
+        descriptor.id = "my.notes".to_owned();
+        descriptor.actions = actions.iter().map(|action| action.descriptor.clone()).collect();
+        let annotation = Annotation { at: String::new(), key: TOOLS.to_owned(), value: Ok(tools) };
+        descriptor.annotations.push(annotation);
+        (descriptor, actions)
+    }
+
+    fn names_of(tools: Value) -> Vec<(String, Vec<String>)> {
+        let (descriptor, actions) = declaring(tools);
+        let callable: Vec<_> =
+            actions.iter().filter(|one| one.descriptor.access != Access::Internal).collect();
+        let tools = super::tools(&descriptor, &callable, |action| action.access == Access::Read);
+        tools.into_iter().map(|tool| (tool.name, tool.actions)).collect()
+    }
+
+    fn problems_of(tools: Value) -> String {
+        let (descriptor, _) = declaring(tools);
+        let mut problems = Problems::default();
+        let annotation = &descriptor.annotations[0];
+        check_tools(&descriptor, annotation, annotation.value.as_ref().unwrap(), &mut problems);
+        problems.0.iter().map(|problem| format!("{}: {}\n", problem.at, problem.problem)).collect()
+    }
+
+    fn tool(name: &str, actions: &[&str]) -> Value {
+        json!({ "name": name, "title": "Notes", "description": "Keeps notes.", "actions": actions })
+    }
+
+    #[test]
+    fn each_action_is_in_a_declared_tool_or_in_one_of_its_kind() {
+        let expected = |tools: &[(&str, &[&str])]| -> Vec<(String, Vec<String>)> {
+            let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+            tools.iter().map(|(name, actions)| ((*name).to_owned(), own(actions))).collect()
+        };
+        assert_eq!(
+            names_of(json!([])),
+            expected(&[
+                ("my_notes_read", &["list", "get"]),
+                ("my_notes_write", &["add"]),
+                ("my_notes_destructive", &["end"]),
+            ])
+        );
+        assert_eq!(
+            names_of(json!([tool("browse", &["get", "list"]), tool("change", &["end", "add"])])),
+            expected(&[
+                ("my_notes_browse", &["get", "list"]),
+                ("my_notes_change", &["end", "add"])
+            ])
+        );
+        // What cannot be read declares nothing; the check refuses it.
+        assert_eq!(names_of(json!({})).len(), 3);
+    }
+
+    #[test]
+    fn a_wrong_declaration_is_refused_with_every_problem() {
+        assert_eq!(problems_of(json!([tool("browse", &["list"])])), "");
+        for (tools, problem) in [
+            (json!([tool("mix", &["list", "add"])]), "that read and actions that do not"),
+            (json!([tool("a", &["list"]), tool("b", &["list"])]), "list is in a tool already"),
+            (json!([tool("a", &["list"]), tool("a", &["get"])]), "a is given twice"),
+            (json!([tool("hidden", &["migrate"])]), "migrate is no action that agents may call"),
+            (json!([tool("none", &[])]), "has no actions"),
+            (json!([tool("Browse", &["list"])]), "no name in snake_case"),
+            (json!([tool(&"x".repeat(60), &["list"])]), "longer than 64"),
+            (json!([tool("read", &["list"])]), "a name of the host's own tools"),
+            (json!({ "name": "browse" }), "not a list of tools"),
+        ] {
+            let problems = problems_of(tools);
+            assert!(problems.contains(problem), "{problem}: {problems}");
+        }
+    }
+}

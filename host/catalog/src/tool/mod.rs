@@ -182,4 +182,4 @@ fn define(schema: &mut Map<String, Value>, definitions: Definitions, rewrite: fn
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -11,7 +11,7 @@ use proptest::{collection, prelude::*, sample};
 /// The maximum number of bytes of an instance.
 const LIMIT: u64 = 256 << 10;
 
-fn action(name: &str, access: Access, input: Value) -> Action {
+pub(crate) fn action(name: &str, access: Access, input: Value) -> Action {
     let input = close(input).unwrap();
     let output = json!({ "type": "object" });
     Action {
@@ -38,7 +38,7 @@ fn action(name: &str, access: Access, input: Value) -> Action {
     }
 }
 
-fn descriptor(default_action: Option<&str>) -> Descriptor {
+pub(crate) fn descriptor(default_action: Option<&str>) -> Descriptor {
     Descriptor {
         id: "notes".to_owned(),
         version: "1.0.0".to_owned(),
