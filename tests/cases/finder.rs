@@ -40,9 +40,10 @@ async fn score(client: &Mcp<'_>, set: &str) -> Score {
 async fn the_right_tool_is_found_by_plain_words() {
     let host = shipped().await;
     let client = host.mcp("svc.read svc.write svc.events").await;
-    for set in ["main.json", "held_out.json"] {
+    // What was measured when the texts were written, less what one change of a text may cost.
+    for (set, first, in_three) in [("main.json", 80.0, 92.0), ("held_out.json", 76.0, 88.0)] {
         let score = score(&client, set).await;
         println!("{set}: {score:?}");
-        assert!(score.first >= 60.0 && score.in_three >= 80.0, "{set}: {score:?}");
+        assert!(score.first >= first && score.in_three >= in_three, "{set}: {score:?}");
     }
 }

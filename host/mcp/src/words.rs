@@ -3,11 +3,14 @@
 //! "my" or "again" count too: they often tell what people want.
 
 use portolan_text::terms;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 /// How many terms of all documents are added to those of one document, and of one group.
 const DOCUMENT_SMOOTHING: f64 = 30.0;
 const GROUP_SMOOTHING: f64 = 100.0;
+
+/// The weight of two words that follow each other, against one of a single word.
+const PAIR_WEIGHT: f64 = 0.2;
 
 /// A document: its group, and its texts, each with a weight.
 pub(super) type Document = (usize, Vec<(f64, String)>);
@@ -21,6 +24,13 @@ pub(super) struct Index {
     /// The weighted count of each term in all documents, and of all terms.
     counts: HashMap<String, f64>,
     total: f64,
+}
+
+/// A term of a query, with its share of all texts.
+struct Wanted {
+    term: String,
+    weight: f64,
+    share: f64,
 }
 
 /// The weighted counts of terms in numbered texts.
@@ -43,17 +53,19 @@ impl Counts {
     }
 
     /// Returns the logarithm of the likelihood of these terms in each text that has one of them, against their
-    /// likelihood in all texts. Each term has its share of all texts.
-    fn scores(&self, terms: &[(String, f64)], smoothing: f64) -> HashMap<usize, f64> {
+    /// likelihood in all texts.
+    fn scores(&self, terms: &[Wanted], smoothing: f64) -> HashMap<usize, f64> {
         let mut scores: HashMap<usize, f64> = HashMap::new();
-        for (term, share) in terms {
+        for Wanted { term, weight, share } in terms {
             for (place, count) in self.by_term.get(term).into_iter().flatten() {
-                *scores.entry(*place).or_default() += (count / (smoothing * share)).ln_1p();
+                let gain = (count / (smoothing * share)).ln_1p();
+                *scores.entry(*place).or_default() += weight * gain;
             }
         }
+        let weight: f64 = terms.iter().map(|term| term.weight).sum();
         for (place, score) in &mut scores {
             let length = self.lengths.get(*place).copied().unwrap_or_default();
-            *score += terms.len() as f64 * (smoothing / (length + smoothing)).ln();
+            *score += weight * (smoothing / (length + smoothing)).ln();
         }
         scores
     }
@@ -70,9 +82,10 @@ impl Index {
         };
         for (place, (group, texts)) in documents.iter().enumerate() {
             for (weight, text) in texts {
-                for term in terms_of(text) {
-                    index.documents.add(place, &term, *weight);
-                    index.groups.add(*group, &term, *weight);
+                for (term, of_term) in terms_of(text) {
+                    let weight = weight * of_term;
+                    index.documents.add(place, &term, weight);
+                    index.groups.add(*group, &term, weight);
                     index.total += weight;
                     *index.counts.entry(term).or_default() += weight;
                 }
@@ -83,13 +96,14 @@ impl Index {
 
     /// Returns the documents that have words of a query, the best first. Without words, all documents in their order.
     pub(super) fn search(&self, query: &str) -> Vec<usize> {
-        let terms: BTreeSet<String> = terms_of(query).into_iter().collect();
+        // In order, so that equal sums are equal.
+        let terms: BTreeMap<String, f64> = terms_of(query).into_iter().collect();
         if terms.is_empty() {
             return (0..self.group_of.len()).collect();
         }
-        let known = terms.into_iter().filter_map(|term| {
-            let count = self.counts.get(&term)?;
-            Some((term, count / self.total))
+        let known = terms.into_iter().filter_map(|(term, weight)| {
+            let share = self.counts.get(&term)? / self.total;
+            Some(Wanted { term, weight, share })
         });
         let terms: Vec<_> = known.collect();
         let groups = self.groups.scores(&terms, GROUP_SMOOTHING);
@@ -105,9 +119,12 @@ impl Index {
     }
 }
 
-/// Returns the terms of a text in their order.
-fn terms_of(text: &str) -> Vec<String> {
-    terms(&[vec![text]]).concat()
+/// Returns the terms of a text and each two that follow each other, with their weights.
+fn terms_of(text: &str) -> Vec<(String, f64)> {
+    let terms = terms(&[vec![text]]).concat();
+    let pairs = terms.windows(2).map(|pair| (pair.join(" "), PAIR_WEIGHT));
+    let pairs: Vec<_> = pairs.collect();
+    terms.into_iter().map(|term| (term, 1.0)).chain(pairs).collect()
 }
 
 #[cfg(test)]
