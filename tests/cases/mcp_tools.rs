@@ -402,8 +402,19 @@ async fn the_default_list_is_small_and_says_the_truth() {
     let tokens = serde_json::to_string(tools).unwrap().len() / 4;
     assert!(tokens <= 8_000, "{tokens} tokens");
     assert!(tools.iter().all(|tool| tool.get("outputSchema").is_none()));
-    let is_default = |name: &str| tools.iter().any(|tool| tool["name"] == name);
-    assert!(is_default("agent_listings_search") && is_default("matching_sessions_review"));
+    let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    let declared = [
+        "agent_listings_publish",
+        "agent_listings_search",
+        "listing_taxonomy_fields",
+        "matching_sessions_match",
+        "matching_sessions_review",
+        "pairings_propose",
+        "svc_events_inbox",
+        "svc_phone-binding_claim",
+    ];
+    let missing: Vec<_> = declared.iter().filter(|name| !names.contains(name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[tokio::test]

@@ -133,7 +133,7 @@ impl Mcp {
         let target = match parsed {
             ToolRequest::Call(target) => target,
             ToolRequest::Find { query } => {
-                let found = tools.finder().find(&query, &caller, now);
+                let found = tools.finder().find(&query, &caller, now, &door);
                 return Ok(ToolOutcome::answered(Ok(found), &door, None));
             }
             ToolRequest::Describe { capability } => {

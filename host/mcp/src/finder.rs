@@ -1,6 +1,7 @@
 //! The tools that find and describe capabilities, and call those that are not listed.
 
 use crate::{
+    next::Steps,
     permitted::permits,
     request::{Permitted, Target, ToolRequest, tool_call},
     tool::{actions_of, description},
@@ -153,14 +154,20 @@ impl Finder {
     }
 
     /// Returns the tools whose actions fit the words of a query, the best first, as `{items, total}`. A query without
-    /// words finds the first capabilities.
-    pub(super) fn find(&self, query: &str, caller: &AgentCaller, now: Timestamp) -> Value {
+    /// words finds the first capabilities. The examples are calls that the client can make.
+    pub(super) fn find(
+        &self,
+        query: &str,
+        caller: &AgentCaller,
+        now: Timestamp,
+        steps: &dyn Steps,
+    ) -> Value {
         let ranked = self.ranked(query, now);
         let items = ranked
             .iter()
             .take(MAX_FOUND)
             .enumerate()
-            .filter_map(|(place, found)| self.item(found, caller, place < WITH_EXAMPLE));
+            .filter_map(|(place, found)| self.item(found, caller, steps, place < WITH_EXAMPLE));
         json!({ "items": items.collect::<Vec<_>>(), "total": ranked.len() })
     }
 
@@ -197,7 +204,13 @@ impl Finder {
         tools
     }
 
-    fn item(&self, found: &[usize], caller: &AgentCaller, has_example: bool) -> Option<Value> {
+    fn item(
+        &self,
+        found: &[usize],
+        caller: &AgentCaller,
+        steps: &dyn Steps,
+        has_example: bool,
+    ) -> Option<Value> {
         let (capability, place, best) = self.actions.get(*found.first()?)?;
         let tool = capability.tools.get(*place)?;
         let actions = found.iter().filter_map(|found| {
@@ -220,8 +233,10 @@ impl Finder {
             "actions": actions.collect::<Vec<_>>(),
         });
         let example = capability.action(best)?.descriptor.example();
-        if let Some(Value::Object(example)) = example.filter(|_| has_example) {
-            item["example"] = Value::Object(call(&capability.id, tool.read_only, example));
+        if let Some(Value::Object(example)) = example.filter(|_| has_example)
+            && let Some(step) = steps.call(&capability.id, example)
+        {
+            item["example"] = Value::Object(step);
         }
         Some(item)
     }

@@ -22,7 +22,7 @@ use std::{
 
 /// The maximum number of bytes of the tools that are listed by default: with the tools that find others, 8,000 tokens of
 /// about four bytes.
-const DEFAULT_BYTES: usize = 29_000;
+const DEFAULT_BYTES: usize = 29_600;
 /// The number of capabilities after which a list of all tools is continued on another page.
 const PAGE_CAPABILITIES: usize = 50;
 /// The number of pages that are kept, of all views and sets of scopes.

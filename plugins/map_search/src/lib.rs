@@ -48,7 +48,7 @@ struct MapSearch;
                 `map_search` `search`; for what people themselves offer or seek use `agent_listings` `search`; to be told of \
                 changes use `saved_searches` `create`.",
             actions: &["ask", "questions", "get"],
-            default: true,
+            default: false,
         },
     ]
 )]

@@ -95,11 +95,11 @@ struct Pairings;
         Tool {
             name: "propose",
             title: "Propose and answer",
-            description: "Get in touch with the person behind a listing, answer such requests, and exchange contact data.\n\
+            description: "Get in touch with the person behind a listing, and answer such requests.\n\
                 Use it to contact somebody with a listing of the person. To read requests use `get` and \
                 `list`; to apply for a job or write to a company of the map use `applications`; to chat \
                 once connected use `conversations` `send`.",
-            actions: &["propose", "reply", "message", "disclose"],
+            actions: &["propose", "reply"],
             default: true,
         },
     ]
