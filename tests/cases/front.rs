@@ -307,9 +307,7 @@ async fn the_reference_finds_actions_by_plain_words() {
     assert_safe(&page);
     assert_eq!(attributes(&html(&page), "#found ol a", "href"), Vec::<String>::new());
     // Without words, the page is the list.
-    assert!(
-        inside(&host.fetch("/docs?q=+", &[BROWSER]).await).contains(&"/docs/calendar".to_owned())
-    );
+    assert!(inside(&host.fetch("/docs?q=+", &[BROWSER]).await).contains("/docs/calendar"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -128,7 +128,7 @@ fn hints_are_true(entry: &Value, tool: &Value) {
     if hints["readOnlyHint"] == true {
         let only_reads =
             |action: &&Value| ["read", "open"].iter().any(|access| action["access"] == *access);
-        assert!(actions().all(|action| only_reads(action)), "{tool:#}");
+        assert!(actions().all(only_reads), "{tool:#}");
     }
     let reads = actions().filter(|action| action["access"] == "read").count();
     assert!(reads == 0 || (hints["readOnlyHint"] == true && hints["destructiveHint"] == false));

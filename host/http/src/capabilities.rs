@@ -46,18 +46,15 @@ fn found(app: &App, words: &str) -> Value {
     let words: String = words.chars().take(QUERY_CHARACTERS).collect();
     let items = app.mcp.find_actions(&words, FOUND).into_iter().filter_map(|(capability, name)| {
         let action = &capability.action(&name)?.descriptor;
-        let mut item = json!({
+        Some(json!({
             "capability": capability.id,
             "action": action.name,
             "title": action.title,
             "access": action.access,
             "schema_url": format!("/v1/capabilities/{}/schema", capability.id),
             "call_url": format!("/v1/capabilities/{}/call", capability.id),
-        });
-        if let Some(example) = action.example() {
-            item["example"] = example;
-        }
-        Some(item)
+            "example": action.example(),
+        }))
     });
     json!({ "items": items.collect::<Vec<_>>() })
 }

@@ -215,31 +215,37 @@ impl Finder {
         let tool = capability.tools.get(*place)?;
         let actions = found.iter().filter_map(|found| {
             let action = &capability.action(&self.actions.get(*found)?.2)?.descriptor;
-            let mut shown = json!({ "action": action.name, "title": action.title });
-            if let (Some(scope), false) = (action.access.scope(), permits(caller, action)) {
-                shown["needs_scope"] = json!(scope);
-            }
-            if action.access == Access::Write && caller.owner_id.is_none() {
-                shown["needs_claim"] = json!(true);
-            }
-            Some(shown)
+            let missing = action.access.scope().filter(|_| !permits(caller, action));
+            let needs_claim = action.access == Access::Write && caller.owner_id.is_none();
+            let shown = [
+                Some(("action", json!(action.name))),
+                Some(("title", json!(action.title))),
+                missing.map(|scope| ("needs_scope", json!(scope))),
+                needs_claim.then(|| ("needs_claim", json!(true))),
+            ];
+            Some(members(shown))
         });
-        let mut item = json!({
-            "capability": capability.id,
-            "tool": tool.name,
-            "title": tool.title,
-            "summary": capability.descriptor.summary,
-            "only_reads": tool.read_only,
-            "actions": actions.collect::<Vec<_>>(),
-        });
-        let example = capability.action(best)?.descriptor.example();
-        if let Some(Value::Object(example)) = example.filter(|_| has_example)
-            && let Some(step) = steps.call(&capability.id, example)
-        {
-            item["example"] = Value::Object(step);
-        }
-        Some(item)
+        let example = capability.action(best)?.descriptor.example().filter(|_| has_example);
+        let step = match example {
+            Some(Value::Object(example)) => steps.call(&capability.id, example),
+            _ => None,
+        };
+        let item = [
+            Some(("capability", json!(capability.id))),
+            Some(("tool", json!(tool.name))),
+            Some(("title", json!(tool.title))),
+            Some(("summary", json!(capability.descriptor.summary))),
+            Some(("only_reads", json!(tool.read_only))),
+            Some(("actions", actions.collect())),
+            step.map(|step| ("example", Value::Object(step))),
+        ];
+        Some(members(item))
     }
+}
+
+/// Returns an object of the members that there are.
+fn members<const COUNT: usize>(members: [Option<(&str, Value)>; COUNT]) -> Value {
+    members.into_iter().flatten().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// Returns the texts about an action, each with its weight.
