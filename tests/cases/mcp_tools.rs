@@ -433,6 +433,9 @@ async fn an_endpoint_lists_the_tools_that_its_path_names() {
         ["calendar_read", "faq_search", "ledger_read", "svc_whoami"]
     );
 
+    let cursor = json!({ "cursor": "nothing" });
+    let answer = host.mcp(ALL).await.view("/all").request("tools/list", cursor).await;
+    assert_eq!(crate::harness::mcp::message(answer).await["error"]["code"], -32602);
     for unknown in ["/x/nothing", "/everything"] {
         let response = host.mcp(ALL).await.view(unknown).request("tools/list", json!({})).await;
         let reply = Reply::read(response).await;
@@ -440,13 +443,29 @@ async fn an_endpoint_lists_the_tools_that_its_path_names() {
         let message = reply.body["message"].as_str().unwrap();
         assert!(message.contains("faq") || message.contains("/mcp/all"), "{message}");
     }
-    // A view is the same resource.
-    let url = format!("{}/mcp/x/faq", host.url);
-    let reply = host.client.post(&url).json(&json!({})).send().await.unwrap();
+    // Clients compare the address that they have asked with the one in the metadata.
+    let resource = format!("{}/mcp/x/faq/readonly", host.url);
+    let reply = host.client.post(&resource).json(&json!({})).send().await.unwrap();
     let challenge = reply.headers()["www-authenticate"].to_str().unwrap();
-    assert!(challenge.contains("/.well-known/oauth-protected-resource/mcp\""), "{challenge}");
-    let metadata = host.get("/.well-known/oauth-protected-resource/mcp/x/faq").await.body;
-    assert_eq!(metadata["resource"], format!("{}/mcp", host.url));
+    let metadata = "/.well-known/oauth-protected-resource/mcp/x/faq/readonly";
+    assert!(challenge.contains(&format!("{metadata}\"")), "{challenge}");
+    assert!(challenge.contains("scope=\"svc.read\""), "{challenge}");
+    assert_eq!(host.get(metadata).await.body["resource"], resource);
+    host.get("/.well-known/oauth-protected-resource/mcp/every")
+        .await
+        .assert_refused(404, "not_found");
+    // A token for one view is one for all.
+    let agent = host.register().await;
+    let form = [
+        ("grant_type", "client_credentials"),
+        ("client_id", agent["client_id"].as_str().unwrap()),
+        ("client_secret", agent["client_secret"].as_str().unwrap()),
+        ("resource", &resource),
+    ];
+    let reply = host.client.post(format!("{}/oauth/token", host.url)).form(&form).send().await;
+    let token = Reply::read(reply.unwrap()).await.body["access_token"].clone();
+    let client = Mcp::new(&host, token.as_str().unwrap().to_owned());
+    assert!(own(&client.tool_names().await).contains(&"ledger_read".to_owned()));
 }
 
 #[tokio::test]
@@ -467,6 +486,10 @@ async fn a_tool_calls_only_what_its_hints_promise() {
         assert!(message.ends_with("ledger_write has it."), "{message}");
         assert_eq!(refused["next"], json!({ "tool": "ledger_write", "arguments": open }));
     }
+    // More scopes would not help, so the client is not told to ask for any.
+    let narrow = Mcp::new(&host, host.mcp_token(&agent, "svc.read").await).view("/readonly");
+    let refused = narrow.tool("ledger", open.clone()).await["structuredContent"].clone();
+    assert_eq!(refused["error_code"], "not_permitted", "{refused}");
     let reader = Mcp::new(&host, token.clone()).view("/readonly");
     for (tool, arguments) in [
         ("ledger", open.clone()),

@@ -8,7 +8,7 @@ use crate::{
     problem::{Problems, check_line, check_text, excerpt},
 };
 use portolan_vocabulary::{
-    Access, ActionDescriptor, Annotation, Descriptor, INTENTS, TOOLS, is_snake_case,
+    Access, ActionDescriptor, Annotation, Descriptor, Digest, INTENTS, TOOLS, is_snake_case,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,6 +17,8 @@ use std::collections::HashSet;
 /// The maximum number of characters of a tool's name, as clients of MCP limit it.
 const NAME_CHARACTERS: usize = 64;
 const TITLE_CHARACTERS: usize = 80;
+/// The number of hexadecimal digits that tell long names apart.
+const DIGEST_DIGITS: usize = 8;
 const DESCRIPTION_CHARACTERS: usize = 1_000;
 /// The maximum number of intents of an action, and of characters of each.
 const ACTION_INTENTS: usize = 40;
@@ -68,6 +70,18 @@ impl CapabilityTool {
 /// may have.
 pub fn tool_name(id: &str) -> String {
     id.replace('.', "_")
+}
+
+/// Returns the name of a tool that nobody has declared. A part of a long id is replaced by digits of its digest.
+fn undeclared_name(tool_name: &str, end: &str) -> String {
+    let name = format!("{tool_name}_{end}");
+    if name.len() <= NAME_CHARACTERS {
+        return name;
+    }
+    let digest = Digest::of(tool_name.as_bytes()).hex();
+    let digest = digest.get(..DIGEST_DIGITS).unwrap_or_default();
+    let kept = NAME_CHARACTERS - DIGEST_DIGITS - end.len() - 2;
+    format!("{}_{digest}_{end}", tool_name.get(..kept).unwrap_or(tool_name))
 }
 
 /// What a call of an action does.
@@ -134,7 +148,7 @@ pub(super) fn tools(
         let title = &descriptor.title;
         tools.push(match own.len() == actions.len() {
             true => tool(tool_name.clone(), title.clone(), own),
-            false => tool(format!("{tool_name}_{end}"), format!("{title}: {verb}"), own),
+            false => tool(undeclared_name(&tool_name, end), format!("{title}: {verb}"), own),
         });
     }
     tools
@@ -339,6 +353,15 @@ mod tests {
         );
         // What cannot be read declares nothing; the check refuses it.
         assert_eq!(names_of(json!({})).len(), 3);
+    }
+
+    #[test]
+    fn the_names_of_a_long_id_fit_and_differ() {
+        let name =
+            |last: &str| undeclared_name(&format!("{}{last}", "a".repeat(63)), "destructive");
+        assert_eq!(name("b").len(), NAME_CHARACTERS);
+        assert!(name("b") != name("c") && name("b").ends_with("_destructive"));
+        assert_eq!(undeclared_name("notes", "read"), "notes_read");
     }
 
     #[test]

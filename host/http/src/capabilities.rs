@@ -20,9 +20,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// How many actions a search finds at most, and how many characters of its words count.
+/// How many actions a search finds at most.
 const FOUND: usize = 20;
-const QUERY_CHARACTERS: usize = 200;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Asked {
@@ -34,7 +33,10 @@ pub(super) async fn list(
     asked: Result<Query<Asked>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    if let Ok(Query(Asked { q: Some(words) })) = asked {
+    let Query(Asked { q }) = asked.map_err(|rejection| {
+        Failure::new(ErrorCode::ValidationFailed).message(rejection.body_text())
+    })?;
+    if let Some(words) = q {
         return Ok(Json(found(&app, &words)).into_response());
     }
     let snapshot = app.host.catalog.snapshot();
@@ -43,8 +45,7 @@ pub(super) async fn list(
 
 /// Returns the actions that fit these words, the best first, each with a call as an example: `{items}`.
 fn found(app: &App, words: &str) -> Value {
-    let words: String = words.chars().take(QUERY_CHARACTERS).collect();
-    let items = app.mcp.find_actions(&words, FOUND).into_iter().filter_map(|(capability, name)| {
+    let items = app.mcp.find_actions(words, FOUND).into_iter().filter_map(|(capability, name)| {
         let action = &capability.action(&name)?.descriptor;
         Some(json!({
             "capability": capability.id,

@@ -180,7 +180,7 @@ async fn admit(
     // The transport would answer a call for which the token lacks a scope with 200, after which no client
     // asks for more scopes.
     if request.method() == Method::POST && !has_every_scope(&caller) {
-        admission.app.mcp.ensure_scope(&caller, &message.body)?;
+        admission.app.mcp.ensure_scope(&caller, &view, &message.body)?;
     }
     let method = request.method().clone();
     let sender = Sender { caller, token, request_id, view };

@@ -5,11 +5,12 @@ use crate::{App, Refusal, guide::guide, mcp};
 use askama::Template;
 use axum::{
     Json,
-    extract::State,
+    extract::{Path, State},
     http::{HeaderName, header},
     response::{IntoResponse, Response},
 };
 use portolan_identity::{ASSERTION_ALGORITHMS, AUTH_METHODS, GRANTS, OFFLINE_ACCESS};
+use portolan_mcp::View;
 use portolan_vocabulary::{Role, SCOPES};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -26,9 +27,21 @@ pub(super) async fn protected_resource(State(app): State<Arc<App>>) -> Response 
     resource(&app, app.host.identity.audience())
 }
 
-/// Returns the metadata of the MCP endpoint as a protected resource (RFC 9728, section 3.1).
-pub(super) async fn protected_mcp(State(app): State<Arc<App>>) -> Response {
-    resource(&app, app.host.identity.mcp_audience())
+/// Returns the metadata of the MCP endpoint, or of a view of it, as a protected resource. It names the address that the
+/// client has asked about, because clients compare both (RFC 9728, section 3.3).
+///
+/// # Errors
+///
+/// Fails with `not_found` if there is no such view.
+pub(super) async fn protected_mcp(
+    State(app): State<Arc<App>>,
+    view: Option<Path<String>>,
+) -> Result<Response, Refusal> {
+    let Some(Path(view)) = view else {
+        return Ok(resource(&app, app.host.identity.mcp_audience()));
+    };
+    View::parse(&view, None)?;
+    Ok(resource(&app, &format!("{}/{view}", app.host.identity.mcp_audience())))
 }
 
 fn resource(app: &App, resource: &str) -> Response {

@@ -62,7 +62,6 @@ fn router<S: ServerHandler + Send + 'static>(
         .route("/.well-known/audit-keys.json", get(audit_export::keys))
         .route("/.well-known/oauth-protected-resource", get(metadata::protected_resource))
         .route("/.well-known/oauth-protected-resource/mcp", get(metadata::protected_mcp))
-        // Every view of the endpoint is the same resource (RFC 9728, section 3.1).
         .route("/.well-known/oauth-protected-resource/mcp/{*view}", get(metadata::protected_mcp))
         .route("/.well-known/oauth-authorization-server", get(metadata::authorization_server))
         .route("/robots.txt", get(sitemap::robots))

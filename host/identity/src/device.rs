@@ -27,6 +27,8 @@ use std::net::IpAddr;
 const CODE_LIFE_S: u64 = 600;
 /// The time for which a code is stored, so that an expired code and a second use are recognised.
 const CODE_RETENTION_MS: u64 = 3_600_000;
+/// How long a device can collect its token after the person has let it.
+const COLLECTION_MS: u64 = 120_000;
 /// The letters of a user code: no vowels, so that they make no words (RFC 8628, section 6.1).
 const USER_CODE_LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
 const USER_CODE_LENGTH: usize = 8;
@@ -210,6 +212,9 @@ impl Identity {
             let (id, mut record, revision) = self.load_undecided(&mut unit, request).await?;
             let consent = self.record_consent(&mut unit, request.into(), session).await?;
             record.decision = Decision::Allowed;
+            // The device may poll rarely.
+            let now = self.clock.now().as_millis();
+            record.good_until = record.good_until.max(now + COLLECTION_MS);
             record.agent_id = Some(consent.agent_id);
             record.owner_id = Some(session.owner_id.clone());
             record.sign_outs = consent.sign_outs;

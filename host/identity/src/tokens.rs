@@ -13,11 +13,15 @@ use std::sync::Arc;
 
 impl Identity {
     /// Returns the audience that a resource indicator (RFC 8707) names: that of the REST API if there is
-    /// none. An unknown resource is an error.
+    /// none, and that of MCP for each view of its endpoint. An unknown resource is an error.
     pub(crate) fn audience_of(&self, resource: Option<&str>) -> Result<String, IdentityError> {
         let Some(resource) = resource else { return Ok(self.audience.clone()) };
         let wanted = resource.trim_end_matches('/');
+        let is_view = wanted
+            .strip_prefix(&self.mcp_audience)
+            .is_some_and(|rest| rest.starts_with(['/', '?']));
         let known = [&self.audience, &self.mcp_audience].into_iter().find(|known| *known == wanted);
+        let known = known.or(is_view.then_some(&self.mcp_audience));
         let unknown = || {
             let text = format!("resource must be {} or {}", self.audience, self.mcp_audience);
             OAuthError::new("invalid_target", text).into()

@@ -86,9 +86,16 @@ impl From<ToolOutcome> for CallToolResponse {
     }
 }
 
+/// The maximum number of bytes of a refused call that the refusal repeats.
+const REPEATED_BYTES: usize = 2_048;
+
 /// Refuses a call of an action that the tool or the endpoint does not permit, so that what clients are told about a
 /// tool is true. The pipeline refuses unknown actions.
-fn ensure_permitted(snapshot: &Snapshot, target: &Target, view: &View) -> Result<(), Failure> {
+pub(super) fn ensure_true_hints(
+    snapshot: &Snapshot,
+    target: &Target,
+    view: &View,
+) -> Result<(), Failure> {
     let Some(capability) = snapshot.capabilities.get(&target.capability) else { return Ok(()) };
     let named = target.body.get("action").and_then(Value::as_str);
     let Some(action) = named.or(capability.descriptor.default_action.as_deref()) else {
@@ -111,7 +118,9 @@ fn ensure_permitted(snapshot: &Snapshot, target: &Target, view: &View) -> Result
     };
     let message =
         format!("The tool {called} does not have the action {action}; {} has it.", right.name);
-    Err(Failure::new(ErrorCode::UnknownAction).message(message).next(step))
+    let failure = Failure::new(ErrorCode::UnknownAction).message(message);
+    // A long call is not repeated.
+    Err(if step.to_string().len() > REPEATED_BYTES { failure } else { failure.next(step) })
 }
 
 impl Mcp {
@@ -141,7 +150,7 @@ impl Mcp {
                 return Ok(ToolOutcome::answered(described, &door, None));
             }
         };
-        if let Err(failure) = ensure_permitted(&tools.snapshot, &target, &view) {
+        if let Err(failure) = ensure_true_hints(&tools.snapshot, &target, &view) {
             return Ok(ToolOutcome::answered(Err(failure), &door, None));
         }
         let mut mode = client.modes.mode_for(&sender.caller);

@@ -8,7 +8,7 @@
 use crate::{Mcp, Sender, request::Target};
 use portolan_identity::{Elicitation, IdentityError};
 use portolan_pipeline::Answer;
-use portolan_vocabulary::{AgentCaller, Digest, ErrorCode, Failure};
+use portolan_vocabulary::{Access, AgentCaller, Digest, ErrorCode, Failure};
 use rmcp::{
     ErrorData, RoleServer,
     model::{
@@ -276,10 +276,18 @@ impl Mcp {
                 Reply::Declined => Outcome::Declined,
             },
             Question::Page(_) if !is_accepted => Outcome::Declined,
-            page @ Question::Page(_) => match self.wait_for_claim(sender, PAGE_TIMEOUT).await {
-                true => Outcome::Completed,
-                false => Outcome::Asked(page),
-            },
+            page @ Question::Page(_) => {
+                // A call that only waits costs as much as one that is made.
+                if let Err(failure) = self.host.permit(&sender.caller, Access::Open) {
+                    return Ok(Outcome::Refused(failure));
+                }
+                match self.waiting.enter(agent_id) {
+                    Some(_turn) if self.wait_for_claim(sender, PAGE_TIMEOUT).await => {
+                        Outcome::Completed
+                    }
+                    _ => Outcome::Asked(page),
+                }
+            }
         })
     }
 

@@ -1,6 +1,9 @@
 //! The endpoint: the state that the servers of all clients share, and the check of scopes before a call.
 
-use crate::{McpSettings, Page, View, request::ToolRequest, tools, view::ToolSet};
+use crate::{
+    McpSettings, Page, View, call::ensure_true_hints, request::ToolRequest, tools, view::ToolSet,
+    waiting::Waiting,
+};
 use portolan_catalog::Capability;
 use portolan_pipeline::{Host, ensure_permitted};
 use portolan_vocabulary::{AgentCaller, ErrorCode, Failure, one_line};
@@ -24,6 +27,8 @@ pub struct Mcp {
     pub(super) hosts: Vec<String>,
     pub(super) pages: Vec<Page>,
     pub(super) stop: CancellationToken,
+    /// The agents of which a call waits until a person has claimed them.
+    pub(super) waiting: Waiting,
 }
 
 /// The part of a message that names a tool and its arguments.
@@ -58,7 +63,8 @@ impl Mcp {
     ) -> Arc<Self> {
         let (tools, stop) = (tools::Cache::default(), CancellationToken::new());
         let hosts = settings.allowed_hosts(&public_url);
-        Arc::new(Self { host, tools, settings, public_url, hosts, pages, stop })
+        let waiting = Waiting::default();
+        Arc::new(Self { host, tools, settings, public_url, hosts, pages, stop, waiting })
     }
 
     /// Returns the operator's settings.
@@ -100,7 +106,12 @@ impl Mcp {
     /// Ensures that a token's scopes allow the call of a message. The pipeline checks this too, but only an
     /// HTTP status lets a client ask its person for more scopes. A message that calls no known action is
     /// allowed.
-    pub fn ensure_scope(&self, caller: &AgentCaller, message: &[u8]) -> Result<(), Failure> {
+    pub fn ensure_scope(
+        &self,
+        caller: &AgentCaller,
+        view: &View,
+        message: &[u8],
+    ) -> Result<(), Failure> {
         let Ok(Message { method, params: Some(parameters) }) = serde_json::from_slice(message)
         else {
             return Ok(());
@@ -116,6 +127,10 @@ impl Mcp {
         let Ok(capability) = tools.snapshot.find(&target.capability, self.host.clock.now()) else {
             return Ok(());
         };
+        // A call that is refused whatever the scopes are needs none.
+        if ensure_true_hints(&tools.snapshot, &target, view).is_err() {
+            return Ok(());
+        }
         let Ok(selected) = capability.select(target.body) else { return Ok(()) };
         let access = selected.action.descriptor.access;
         match ensure_permitted(caller, access, self.host.catalog.roles()) {

@@ -11,7 +11,7 @@ use portolan_catalog::{Capability, CapabilityTool, Snapshot, intents};
 use portolan_vocabulary::{Access, AgentCaller, FINDER_TOOLS, Failure, Timestamp};
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 const FIND: &str = FINDER_TOOLS[0];
 const DESCRIBE: &str = FINDER_TOOLS[1];
@@ -22,6 +22,8 @@ const MAX_FOUND: usize = 8;
 /// The number of found tools that an answer describes with an example.
 const WITH_EXAMPLE: usize = 3;
 
+/// How many characters of a query count.
+const QUERY_CHARACTERS: usize = 200;
 /// How much a word of a description weighs, against one of an intent or a name.
 const TEXT_WEIGHT: f64 = 0.5;
 
@@ -177,26 +179,30 @@ impl Finder {
         query: &str,
         now: Timestamp,
     ) -> impl Iterator<Item = (Arc<Capability>, String)> {
-        let found = self.index.search(query).into_iter();
+        let found = self.search(query).into_iter();
         let found = found.filter_map(|found| self.actions.get(found));
         found
             .filter(move |(capability, ..)| !capability.is_sunset(now))
             .map(|(capability, _, action)| (Arc::clone(capability), action.clone()))
     }
 
+    /// Returns the places of the actions that fit the words of a query, the best first.
+    fn search(&self, query: &str) -> Vec<usize> {
+        let end = query.char_indices().nth(QUERY_CHARACTERS).map_or(query.len(), |(end, _)| end);
+        self.index.search(query.get(..end).unwrap_or_default())
+    }
+
     /// Returns the found actions of each tool, the best tool and the best action first.
     fn ranked(&self, query: &str, now: Timestamp) -> Vec<Vec<usize>> {
         let mut tools: Vec<Vec<usize>> = Vec::new();
-        for found in self.index.search(query) {
-            let Some((capability, place, _)) = self.actions.get(found) else { continue };
+        let mut places: HashMap<(&str, usize), usize> = HashMap::new();
+        for found in self.search(query) {
+            let Some((capability, tool, _)) = self.actions.get(found) else { continue };
             if capability.is_sunset(now) {
                 continue;
             }
-            let is_same = |other: &&mut Vec<usize>| {
-                let first = other.first().and_then(|first| self.actions.get(*first));
-                first.is_some_and(|(other, at, _)| other.id == capability.id && at == place)
-            };
-            match tools.iter_mut().find(is_same) {
+            let place = *places.entry((&capability.id, *tool)).or_insert(tools.len());
+            match tools.get_mut(place) {
                 Some(actions) => actions.push(found),
                 None => tools.push(vec![found]),
             }
@@ -280,12 +286,16 @@ pub(super) fn describe(
     let permitted: Vec<_> =
         all.iter().copied().filter(|action| permits(caller, &action.descriptor)).collect();
     let actions = if permitted.is_empty() { all } else { permitted };
-    let tools = capability.tools.iter().map(|tool| {
-        json!({
-            "tool": tool.name,
-            "description": description(capability, tool),
-            "only_reads": tool.read_only,
-            "actions": tool.actions,
+    let is_described = |name: &str| actions.iter().any(|action| action.descriptor.name == name);
+    let tools = capability.tools.iter().filter_map(|tool| {
+        let own: Vec<_> = tool.actions.iter().filter(|name| is_described(name)).collect();
+        (!own.is_empty()).then(|| {
+            json!({
+                "tool": tool.name,
+                "description": description(capability, tool),
+                "only_reads": tool.read_only,
+                "actions": own,
+            })
         })
     });
     Ok(json!({

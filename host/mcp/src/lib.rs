@@ -10,8 +10,8 @@
 //!   one of them, `permitted` what a caller's scopes permit, `request` a parsed tool call.
 //! - `finder` are the tools that find and call the others, `words` their index.
 //! - `call` is `tools/call`, `next` the step that an answer names and `door` the steps that a client can take, `claim`
-//!   the questions with which a person claims the agent during a call, `claim_page` the page where they do it; `direct`
-//!   answers calls without the transport.
+//!   the questions with which a person claims the agent during a call, `claim_page` the page where they do it, `waiting`
+//!   the agents whose calls wait for it; `direct` answers calls without the transport.
 //! - `resources` and `page` are documents, `prompts` texts that a person can start with, `changes` the
 //!   notifications about a new catalog version.
 //!
@@ -41,6 +41,7 @@ mod tool;
 mod tools;
 mod transport;
 mod view;
+mod waiting;
 mod words;
 
 pub use direct::DirectCall;

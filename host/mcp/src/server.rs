@@ -88,6 +88,10 @@ impl ServerHandler for Server {
         let cursor = request.and_then(|request| request.cursor);
         let now = self.mcp.host.clock.now();
         let tools = self.mcp.current_tools();
+        if cursor.as_ref().is_some_and(|cursor| !tools.is_cursor(cursor)) {
+            let text = "the cursor is of no list of this catalog; list the tools from the start";
+            return Err(ErrorData::invalid_params(text, None));
+        }
         let (listed, next) = tools.list(&sender.view, &sender.caller, cursor, now);
         let mut tools = ListToolsResult::with_all_items(listed);
         tools.next_cursor = next;

@@ -108,6 +108,11 @@ impl Tools {
         }
     }
 
+    /// Returns whether a cursor can be of one of these lists.
+    pub(super) fn is_cursor(&self, cursor: &str) -> bool {
+        self.snapshot.capabilities.contains_key(cursor)
+    }
+
     /// Returns a page of the tools that a view lists for this caller, those of the capabilities after the cursor, and
     /// the cursor of the next page.
     pub(super) fn list(
@@ -215,12 +220,13 @@ impl Tools {
     }
 
     /// Chooses the tools that are listed by default: all, if they are few; otherwise those that the operator wants,
-    /// those that capabilities declare as such, and those of others than the host's publisher, until there are enough.
+    /// those that the host's capabilities declare as such, those that others declare, and the rest of the others', until
+    /// there are enough.
     fn choose_defaults(&self, read_only: bool, caller: &AgentCaller) -> BTreeSet<String> {
         let rank = |capability: &Capability, tool: &CapabilityTool| {
             let wanted = self.wanted.iter().position(|name| *name == tool.name);
             let is_host = capability.publisher == Publisher::Host;
-            (wanted.unwrap_or(usize::MAX), !tool.is_default, is_host)
+            (wanted.unwrap_or(usize::MAX), !tool.is_default, !is_host)
         };
         let mut candidates: Vec<_> = self
             .snapshot
@@ -231,7 +237,7 @@ impl Tools {
             .map(|(capability, tool)| (rank(capability, tool), capability, tool))
             .collect();
         if candidates.len() > self.max_default {
-            candidates.retain(|(rank, ..)| *rank != (usize::MAX, true, true));
+            candidates.retain(|(rank, ..)| *rank != (usize::MAX, true, false));
         }
         candidates.sort_by_key(|(rank, ..)| *rank);
         let (mut chosen, mut bytes) = (BTreeSet::new(), 0);

@@ -7,6 +7,8 @@ use url::form_urlencoded;
 /// The paths below the endpoint, for messages.
 const PATHS: &str =
     "/mcp, /mcp/all, /mcp/search, /mcp/x/TOOLSET, each also with /readonly at the end";
+/// The maximum number of toolsets of one endpoint.
+const MAX_NAMES: usize = 16;
 /// The end of the path of an endpoint that only reads.
 const READ_ONLY: &str = "readonly";
 /// The fields of the query.
@@ -45,6 +47,7 @@ impl ToolSet {
             names => {
                 let mut names: Vec<_> = names.split(',').map(str::to_owned).collect();
                 names.sort_unstable();
+                names.dedup();
                 Self::Named(names)
             }
         }
@@ -57,7 +60,8 @@ impl View {
     ///
     /// # Errors
     ///
-    /// Fails with `not_found` if the path is unknown, and with `validation_failed` if a field of the query is.
+    /// Fails with `not_found` if the path is unknown, and with `validation_failed` if a field of the query is, or
+    /// if there are too many toolsets.
     pub fn parse(path: &str, query: Option<&str>) -> Result<Self, Failure> {
         let mut parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
         let read_only = parts.last() == Some(&READ_ONLY);
@@ -81,7 +85,13 @@ impl View {
                 _ => {}
             }
         }
-        Ok(view)
+        match &view.tools {
+            ToolSet::Named(names) if names.len() > MAX_NAMES => {
+                let message = format!("An endpoint has at most {MAX_NAMES} toolsets.");
+                Err(Failure::new(ErrorCode::ValidationFailed).message(message))
+            }
+            _ => Ok(view),
+        }
     }
 }
 

@@ -188,8 +188,9 @@ impl ListingTaxonomy {
         let listing = Next::action("agent_listings", "create")
             .field("category", node.code)
             .field("side", portolan_sdk::to_value(&input.side))
+            .ask("attributes", "Which of these attributes does the listing have?")
             .ask("title", "What is the title of the listing?")
-            .ask("description", "What should the listing say?");
+            .ask("description", "What should the listing say, and with which title and attributes?");
         Ok(Answer::new(fields).next(listing))
     }
 

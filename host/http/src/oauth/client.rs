@@ -10,7 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use portolan_identity::{Client, Credentials, IdentityError, OAuthError};
+use portolan_identity::{Client, Credentials, DEVICE_CODE, IdentityError, OAuthError};
 use portolan_store::StateError;
 use portolan_vocabulary::Failure;
 use serde_json::{Value, json};
@@ -181,6 +181,10 @@ pub(super) async fn authenticate(
             }
             match identity.authenticate_client(&credentials, address).await {
                 // Only now: otherwise anybody could use up the rate of a client.
+                // A device that waits for its person polls, at its own interval.
+                Ok(client) if form.get("grant_type").is_some_and(|grant| grant == DEVICE_CODE) => {
+                    Ok(client)
+                }
                 Ok(client) => match rates.count_token_request_of(client.id()) {
                     Ok(()) => Ok(client),
                     Err(failure) => Err(ClientError::rate_limited(failure)),
