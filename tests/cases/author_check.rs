@@ -30,7 +30,11 @@ fn strict_names_what_agents_miss_and_where() {
     assert!(fit);
     let (fit, text) = check(folder.path(), &["--strict", "library.wasm"]);
     assert!(!fit, "{text}");
-    for part in ["actions.put.input.title: has no description", "to fix it:", "tool      library_read (reads; about"] {
+    for part in [
+        "actions.put.input.title: has no description",
+        "to fix it:",
+        "tool      library_read (reads; about",
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
 }

@@ -190,7 +190,10 @@ impl ListingTaxonomy {
             .field("side", portolan_sdk::to_value(&input.side))
             .ask("attributes", "Which of these attributes does the listing have?")
             .ask("title", "What is the title of the listing?")
-            .ask("description", "What should the listing say, and with which title and attributes?");
+            .ask(
+                "description",
+                "What should the listing say, and with which title and attributes?",
+            );
         Ok(Answer::new(fields).next(listing))
     }
 

@@ -176,9 +176,14 @@ fn a_default_action_need_not_be_named() {
     assert_eq!(schema["properties"]["action"]["default"], "ask");
     // The default may be an action that this caller does not see.
     let input = json!({ "type": "object" });
-    let schema = flat(Some("ask"), &[action("list", Access::Read, input)]);
+    let action = |name| action(name, Access::Read, input.clone());
+    let schema = flat(Some("ask"), &[action("list"), action("get")]);
     assert_eq!(schema["required"], json!(["action"]));
     assert!(schema["properties"]["action"].get("default").is_none());
+    // An action that is alone need not be named either.
+    let schema = flat(Some("ask"), &[action("list")]);
+    assert_eq!(schema["properties"]["action"]["default"], "list");
+    assert_eq!(schema.get("required"), None);
 }
 
 #[test]
