@@ -120,9 +120,8 @@ impl Rate {
                 policy: "token-requests",
                 period: MINUTE,
                 limit: |limits| limits.token_requests_per_minute,
-                // All addresses together: each has a wait of its own. A few networks cannot use it up, and with a
-                // thousand codes of twenty to the power of eight it lets one in forty be guessed in ten minutes.
-                factors: Factors { caller: 1_000, address: 0, network: 0 },
+                // All addresses together: each has a wait of its own, and one network cannot use this up.
+                factors: Factors { caller: 100, address: 0, network: 0 },
             },
         }
     }
