@@ -16,6 +16,9 @@ use portolan_vocabulary::Failure;
 use serde_json::{Value, json};
 use std::{collections::HashMap, net::IpAddr};
 
+/// No device code has more bytes.
+const DEVICE_CODE_BYTES: usize = 128;
+
 /// The type of a client assertion that is a JWT (RFC 7523, section 2.2).
 const JWT_BEARER: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
@@ -164,6 +167,13 @@ pub(crate) fn parameters(text: &[u8]) -> Result<Form, OAuthError> {
     Ok(form)
 }
 
+/// Returns the device code of a request that polls for its token; `None` for other requests, and for what is longer than
+/// a code.
+fn polled(form: &Form) -> Option<&str> {
+    form.get("grant_type").filter(|grant| *grant == DEVICE_CODE)?;
+    form.get("device_code").map(String::as_str).filter(|code| code.len() <= DEVICE_CODE_BYTES)
+}
+
 /// Authenticates the client of a request, which may use only one method (RFC 6749, section 2.3).
 pub(super) async fn authenticate(
     app: &App,
@@ -180,15 +190,14 @@ pub(super) async fn authenticate(
                 rates.count_registration(address).map_err(ClientError::rate_limited)?;
             }
             match identity.authenticate_client(&credentials, address).await {
-                // Only now: otherwise anybody could use up the rate of a client.
-                // A device that waits for its person polls, at its own interval.
-                Ok(client) if form.get("grant_type").is_some_and(|grant| grant == DEVICE_CODE) => {
-                    Ok(client)
+                // Only now: otherwise anybody could use up the rate of a client. A device polls while its person
+                // decides, which is counted by its code: the devices of one client are many.
+                Ok(client) => {
+                    match rates.count_token_request_of(polled(form).unwrap_or(client.id())) {
+                        Ok(()) => Ok(client),
+                        Err(failure) => Err(ClientError::rate_limited(failure)),
+                    }
                 }
-                Ok(client) => match rates.count_token_request_of(client.id()) {
-                    Ok(()) => Ok(client),
-                    Err(failure) => Err(ClientError::rate_limited(failure)),
-                },
                 Err(error) => Err(error.into()),
             }
         }
