@@ -251,9 +251,11 @@ async fn guesses_of_user_codes_have_to_wait_by_address_and_in_all() {
     assert_eq!(enter("192.0.2.1", wrong).await.status, 404);
     assert_eq!(enter("192.0.2.1", wrong).await.status, 429);
     // Many addresses together use up a hundred times the limit of a client.
-    for number in 10..105 {
-        assert_eq!(enter(&format!("198.51.{number}.1"), wrong).await.status, 404, "{number}");
+    let mut number = 10;
+    while enter(&format!("198.51.{number}.1"), wrong).await.status == 404 {
+        number += 1;
     }
+    assert!((100..120).contains(&number), "{number}");
     let refused = enter("203.0.113.1", &path(&codes)).await;
     assert_eq!(refused.status, 429, "{}", refused.text);
     assert_eq!(enter("203.0.113.1", "/device").await.status, 200);

@@ -1,7 +1,7 @@
 //! The endpoint: the state that the servers of all clients share, and the check of scopes before a call.
 
 use crate::{
-    McpSettings, Page, View, call::ensure_true_hints, request::ToolRequest, tools, view::ToolSet,
+    McpSettings, Page, View, hints::ensure_true_hints, request::ToolRequest, tools, view::ToolSet,
     waiting::Waiting,
 };
 use portolan_catalog::Capability;

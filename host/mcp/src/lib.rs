@@ -9,7 +9,7 @@
 //! - `view` is which tools a client sees, by the path of its endpoint; `tools` are those of a catalog snapshot, `tool`
 //!   one of them, `permitted` what a caller's scopes permit, `request` a parsed tool call.
 //! - `finder` are the tools that find and call the others, `words` their index.
-//! - `call` is `tools/call`, `next` the step that an answer names and `door` the steps that a client can take, `claim`
+//! - `call` is `tools/call`, `hints` the refusal of what a tool does not promise, `next` the step that an answer names and `door` the steps that a client can take, `claim`
 //!   the questions with which a person claims the agent during a call, `claim_page` the page where they do it, `waiting`
 //!   the agents whose calls wait for it; `direct` answers calls without the transport.
 //! - `resources` and `page` are documents, `prompts` texts that a person can start with, `changes` the
@@ -27,6 +27,7 @@ mod direct;
 mod door;
 mod endpoint;
 mod finder;
+mod hints;
 mod next;
 mod page;
 mod permitted;
