@@ -168,7 +168,7 @@ async fn a_page_is_over_when_it_was_refused_or_its_time_has_passed() {
     let mut person = Person::new(&host);
     let page = person.open(&path).await;
     assert_eq!(person.submit(&page, "refuse", &[]).await.heading, "Refused");
-    // Whoever has had the page open can do nothing with it either.
+    // A page that was opened before the claim is refused as well.
     let again = person.submit(&page, "refuse", &[]).await;
     assert!(again.reply.status == 404 && again.reply.text.contains(OVER), "{}", again.reply.text);
     let refused = person.open(&path).await;

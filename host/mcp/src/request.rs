@@ -23,9 +23,9 @@ pub(super) struct Target {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Permitted {
     All,
-    /// Those that change nothing.
+    /// Actions that change nothing.
     Reads,
-    /// Those of the capability's tool with this number.
+    /// The actions of the tool at this place in the capability's list of tools.
     Tool(usize),
 }
 
