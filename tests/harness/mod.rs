@@ -97,6 +97,12 @@ impl Host {
         Self::start_at(options.folder(), Clock::system(), trusted).await
     }
 
+    /// Starts a host within this process at a time that passes only when the test advances it.
+    pub async fn start_at_fixed_time(options: Options) -> Self {
+        let clock = Clock::fixed_at(Clock::system().now());
+        Self::start_at(options.folder(), clock, Vec::new()).await
+    }
+
     /// Starts a host within this process on what is in the folder already.
     pub async fn start_in(folder: TempDir) -> Self {
         Self::start_at(folder, Clock::system(), Vec::new()).await
@@ -216,6 +222,19 @@ impl Host {
         let refused = |status: &Value| find_row(status, "refused", "file", file);
         let what = format!("refusal of {file}");
         refused(&self.wait_for(&what, |status| refused(status).is_some()).await).unwrap()
+    }
+
+    /// Waits until documents are migrated to this version of a capability; false if that has ended before it
+    /// was seen.
+    pub async fn sees_migration(&self, id: &str, version: &str) -> bool {
+        let serves = |status: &Value| {
+            find_row(status, "loaded", "id", id).is_some_and(|row| row["version"] == version)
+        };
+        let begun = |status: &Value| {
+            let migrations = status["migrations"].as_array().unwrap();
+            migrations.iter().any(|row| row["migrated"].as_u64() > Some(0))
+        };
+        begun(&self.wait_for("a migrated document", |status| begun(status) || serves(status)).await)
     }
 
     /// Waits until this version of a capability serves.

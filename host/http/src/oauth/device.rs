@@ -87,16 +87,17 @@ fn enter_code(cookies: Cookies, status: StatusCode, problem: Option<String>) -> 
     cookies.add_to(page(status, &DevicePage { problem }, FormTargets::ThisHost))
 }
 
-/// Finds the request of a device. Wrong codes are counted for their address and in all (RFC 8628, section 5.1).
+/// Finds the request of a device. Wrong codes are counted for their address, its network and in all (RFC 8628,
+/// section 5.1).
 async fn find_request(
     app: &App,
     user_code: &str,
     address: Option<IpAddr>,
 ) -> Result<DeviceRequest, IdentityError> {
-    app.host.rates.ensure_user_codes().map_err(IdentityError::slow_down)?;
+    app.host.rates.ensure_user_codes(address).map_err(IdentityError::slow_down)?;
     let found = app.host.identity.find_device_request(user_code, address).await;
     if matches!(found, Err(IdentityError::UserCodeUnknown)) {
-        app.host.rates.count_wrong_user_code();
+        app.host.rates.count_wrong_user_code(address);
     }
     found
 }

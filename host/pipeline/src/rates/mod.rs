@@ -145,20 +145,25 @@ impl Rates {
         counters.count(Rate::TokenRequests, Account::Caller(Arc::from(client_id))).map(drop)
     }
 
-    /// Counts an entered code for which no device waits, against the limit of all addresses together.
-    pub fn count_wrong_user_code(&self) {
-        if let Some(counters) = &self.0 {
-            counters.charge(Rate::WrongUserCodes, user_codes(), 1);
+    /// Counts an entered code for which no device waits, against the limits of the address, its network and all
+    /// addresses together.
+    pub fn count_wrong_user_code(&self, address: Option<IpAddr>) {
+        let Some(counters) = &self.0 else { return };
+        for account in user_code_accounts(address) {
+            counters.charge(Rate::WrongUserCodes, account, 1);
         }
     }
 
-    /// Returns the time to wait if too many wrong codes of devices were entered, from anywhere.
-    pub fn ensure_user_codes(&self) -> Result<(), Duration> {
+    /// Returns the time to wait if too many wrong codes of devices were entered from this address, its network
+    /// or anywhere.
+    pub fn ensure_user_codes(&self, address: Option<IpAddr>) -> Result<(), Duration> {
         let Some(counters) = &self.0 else { return Ok(()) };
-        let (rate, account) = (Rate::WrongUserCodes, user_codes());
-        let limit = counters.limit(rate, &account);
-        let wait = counters.counter(rate, account, limit).wait(counters.clock.now());
-        wait.map_or(Ok(()), Err)
+        let (rate, now) = (Rate::WrongUserCodes, counters.clock.now());
+        let waits = user_code_accounts(address).filter_map(|account| {
+            let limit = counters.limit(rate, &account);
+            counters.counter(rate, account, limit).wait(now)
+        });
+        waits.max().map_or(Ok(()), Err)
     }
 
     /// Counts a registration from an address.
@@ -298,9 +303,10 @@ fn run_time_accounts(caller: &AgentCaller) -> (Rate, Vec<Account>) {
     }
 }
 
-/// Returns the account of all who enter codes of devices. It is not the id of any client.
-fn user_codes() -> Account {
-    Account::Caller(Arc::from("user codes"))
+/// Returns the accounts of who enters a code of a device at an address. That of all of them is not the id of any
+/// client.
+fn user_code_accounts(address: Option<IpAddr>) -> impl Iterator<Item = Account> {
+    [Account::Caller(Arc::from("user codes"))].into_iter().chain(address_accounts(address))
 }
 
 fn refusal(name: &str, kind: &str, (limit, period): (u64, Duration), wait: Duration) -> Failure {

@@ -120,8 +120,8 @@ impl Rate {
                 policy: "token-requests",
                 period: MINUTE,
                 limit: |limits| limits.token_requests_per_minute,
-                // All addresses together: each has a wait of its own, and one network cannot use this up.
-                factors: Factors { caller: 100, address: 0, network: 0 },
+                // The caller is everybody together, whose limit takes ten networks to use up.
+                factors: Factors { caller: 100, address: 5, network: 10 },
             },
         }
     }
