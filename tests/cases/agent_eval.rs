@@ -143,7 +143,7 @@ impl Program<'_> {
             step = self.fill(step);
             let answer = self.door.take(&step).await;
             self.calls += 1;
-            println!("{step}\n  -> {}", answer["error_code"].as_str().unwrap_or("ok"));
+            println!("  {step}\n    {}", answer["error_code"].as_str().unwrap_or("ok"));
             self.next = answer["next"].clone();
             let meta = &answer["meta"];
             if let (Some(capability), Some(action)) =
@@ -194,7 +194,11 @@ async fn evaluate(host: &Host, door: Door<'_>) -> (Vec<String>, usize) {
             let listing = other.new_listings(&session).await.remove(0);
             expect_ok(&other.decide(&session, &listing, "interested").await);
         }
+        let (calls, guesses) = (program.calls, program.guesses.len());
+        println!("{}, from {:?}:", goal["name"], goal["wish"].as_str().unwrap_or("the last step"));
         program.reach(goal["wish"].as_str(), goal["until"].as_str().unwrap()).await;
+        let (calls, guesses) = (program.calls - calls, program.guesses.len() - guesses);
+        println!("{} is reached after {calls} calls with {guesses} guesses", goal["until"]);
     }
     (program.guesses, program.calls)
 }

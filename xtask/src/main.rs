@@ -52,6 +52,9 @@ enum Command {
     Fixtures,
     /// Write docs/capabilities/ from the descriptors of the shipped capabilities
     Reference,
+    /// Let a program without a model follow what the host tells it to the goals of tests/corpora/goals.json, over REST
+    /// and over MCP, and print its calls and guesses
+    AgentEval,
     /// Install the OAuth clients and the browser that tests use, into the target folder
     Clients,
     /// Install the compilers of tests/toolchains into the target folder
@@ -83,6 +86,7 @@ fn main() -> Result<()> {
         Command::Plugins => guests::build_plugins(),
         Command::Fixtures => guests::build_fixtures(),
         Command::Reference => reference(),
+        Command::AgentEval => evaluate_agents(),
         Command::Clients => clients::install(),
         Command::Toolchains { full } => clients::install_toolchains(full),
         Command::Package(package) => package.run(),
@@ -146,6 +150,12 @@ fn reference() -> Result<()> {
     guests::build_fixtures()?;
     let mut test = cargo_command(&["test", "--workspace", "--test", "black_box", "reference::"]);
     run::run(test.env("PORTOLAN_WRITE_REFERENCE", "1"))
+}
+
+fn evaluate_agents() -> Result<()> {
+    guests::build_fixtures()?;
+    let filter = ["black_box", "agent_eval::", "--", "--nocapture", "--test-threads", "1"];
+    run::run(cargo_command(&["test", "--quiet", "--workspace", "--test"]).args(filter))
 }
 
 /// Prints how well matching and searches order the listings of each labelled set.
