@@ -24,6 +24,19 @@ use types::*;
 const TARGET_ID: &str = "tgt_0000000000000000000000000A";
 const QUESTION_ID: &str = "qst_0000000000000000000000000A";
 
+/// The prompt with which people start to research organisations.
+const RESEARCH_STARTUPS: Prompt = Prompt::new(
+    "research_startups",
+    "Research startups",
+    "Find startups, funds, roles and news of the city, with their sources.",
+    include_str!("../prompts/research_startups.md"),
+)
+.arguments(&[
+    Argument::required("question", "What you want to know."),
+    Argument::optional("purpose", "What you want to do with the answer."),
+])
+.requires(&["saved_searches"]);
+
 struct MapSearch;
 
 /// Startups, funds and other organisations in the city, their open roles, their people, and what is reported about
@@ -50,7 +63,8 @@ struct MapSearch;
             actions: &["ask", "questions", "get"],
             default: false,
         },
-    ]
+    ],
+    prompts = [RESEARCH_STARTUPS]
 )]
 impl MapSearch {
     /// Search organisations, open roles, people, signals and events on the map.

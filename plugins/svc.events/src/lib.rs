@@ -107,6 +107,15 @@ struct Replayed {
     events: u32,
 }
 
+/// The prompt with which people start to see what has happened.
+const CATCH_UP: Prompt = Prompt::new(
+    "catch_up",
+    "Catch up",
+    "See what is new, and what waits for your decision.",
+    include_str!("../prompts/catch_up.md"),
+)
+.arguments(&[Argument::optional("focus", "What matters most to you now.")]);
+
 struct SvcEvents;
 
 /// Pulls and acknowledges the events of the calling agent, one call at a time.
@@ -133,7 +142,8 @@ struct SvcEvents;
             actions: &["pull", "ack"],
             default: true,
         },
-    ]
+    ],
+    prompts = [CATCH_UP]
 )]
 impl SvcEvents {
     /// Pull the events that are there now.
