@@ -101,9 +101,11 @@ mod cases {
     mod mcp_claim_pages;
     mod mcp_documents;
     mod mcp_examples;
+    mod mcp_inbox;
     mod mcp_next;
     mod mcp_streams;
     mod mcp_tools;
+    mod mcp_views;
     mod message_links;
     mod metrics;
     mod migration;

@@ -87,6 +87,8 @@ async fn prompts_are_listed_only_with_the_capabilities_that_they_need() {
     let shipped = [
         "agent_listings.find_people",
         "agent_listings.publish_listing",
+        "map_search.research_startups",
+        "svc.events.catch_up",
         "thread_meetings.prepare_meeting",
     ];
     assert_eq!(names, shipped);

@@ -2,7 +2,7 @@
 
 use crate::{
     envelope::sequence_text, settings::WebhookSettings, visibility::VisibilityTimeouts,
-    waiting::WaitingReaders,
+    waiting::WaitingReaders, watch::WatchedInboxes,
 };
 use portolan_outgoing::Outgoing;
 use portolan_store::{Attachments, Audience, DbError, InboxSignal, NewEvent, Store, Unit, Verdict};
@@ -18,6 +18,7 @@ pub struct Events {
     /// The `source` of every event.
     pub(crate) source: String,
     pub(crate) waiting: Arc<WaitingReaders>,
+    pub(crate) watched: Arc<WatchedInboxes>,
     pub(crate) visibility: VisibilityTimeouts,
     pub(crate) outgoing: Outgoing,
     pub(crate) settings: WebhookSettings,
@@ -33,7 +34,7 @@ impl fmt::Debug for Events {
 }
 
 impl Events {
-    /// Creates the service, and starts the task that wakes waiting readers. `public_url` is the address at
+    /// Creates the service, and starts the task that wakes readers and watchers. `public_url` is the address at
     /// which agents reach this host. When `stop` becomes true, readers stop waiting and nothing more is sent.
     pub fn new(
         store: Store,
@@ -45,12 +46,14 @@ impl Events {
         clock: Clock,
     ) -> Arc<Self> {
         let waiting = Arc::new(WaitingReaders::default());
-        tokio::spawn(wake_readers(store.clone(), Arc::clone(&waiting)));
+        let watched = Arc::new(WatchedInboxes::default());
+        tokio::spawn(wake_readers(store.clone(), Arc::clone(&waiting), Arc::clone(&watched)));
         Arc::new(Self {
             store,
             clock,
             source: format!("{public_url}/v1"),
             waiting,
+            watched,
             visibility: VisibilityTimeouts::default(),
             outgoing,
             settings,
@@ -94,14 +97,20 @@ impl Events {
     }
 }
 
-/// Wakes the readers of inboxes with new events, until the store is closed.
-async fn wake_readers(store: Store, waiting: Arc<WaitingReaders>) {
+/// Wakes the readers and watchers of inboxes with new events, until the store is closed.
+async fn wake_readers(store: Store, waiting: Arc<WaitingReaders>, watched: Arc<WatchedInboxes>) {
     let mut signals = store.inbox_signals();
     drop(store);
     loop {
         match signals.recv().await {
-            Ok(InboxSignal::Agents(agents)) => agents.iter().for_each(|agent| waiting.wake(agent)),
-            Ok(InboxSignal::AnyAgent) | Err(RecvError::Lagged(_)) => waiting.wake_all(),
+            Ok(InboxSignal::Agents(agents)) => agents.iter().for_each(|agent| {
+                waiting.wake(agent);
+                watched.wake(agent);
+            }),
+            Ok(InboxSignal::AnyAgent) | Err(RecvError::Lagged(_)) => {
+                waiting.wake_all();
+                watched.wake_all();
+            }
             Err(RecvError::Closed) => return,
         }
     }

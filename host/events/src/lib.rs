@@ -5,6 +5,7 @@
 //! - [`events`](Events): the service, and announcements of gaps in inboxes.
 //! - `envelope`: an event as its readers get it, a CloudEvent.
 //! - `waiting`: readers that wait for new events.
+//! - `watch`: watchers of inboxes, which take nothing from readers.
 //! - `visibility`: the visibility timeout of delivered events.
 //! - `inbox`: pages of an inbox, long polls, acknowledgement and replay.
 //! - [`settings`](WebhookSettings): the operator's settings of webhooks.
@@ -34,10 +35,12 @@ mod settings;
 mod signature;
 mod visibility;
 mod waiting;
+mod watch;
 mod webhooks;
 
 pub use events::Events;
 pub use inbox::{InboxPage, Poll};
 pub use settings::WebhookSettings;
 pub use waiting::{Waiter, Wake};
+pub use watch::InboxWatcher;
 pub use webhooks::{NewWebhook, SecretEntropy, WebhookChange};

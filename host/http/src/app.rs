@@ -1,9 +1,9 @@
 //! The state that every handler can reach.
 
 use crate::{
-    change_streams::ChangeStreams, compressed::CompressedDocuments, connections::Connections,
-    guide, map_settings::MapSettings, operator::OperatorAccess, page_cache::PageCache,
-    proxies::Proxies,
+    assets::icon_path, change_streams::ChangeStreams, compressed::CompressedDocuments,
+    connections::Connections, guide, map_settings::MapSettings, operator::OperatorAccess,
+    page_cache::PageCache, proxies::Proxies,
 };
 use arc_swap::ArcSwapOption;
 use portolan_catalog::Document;
@@ -49,7 +49,8 @@ impl App {
         let operator = Arc::new(operator);
         let connections = Connections::of_agents(host.sandbox.limits(), proxies.clone());
         let pages = guide::pages(&host, &public_url);
-        let mcp = Mcp::new(Arc::clone(&host), public_url.clone(), pages, settings);
+        let icon_url = format!("{public_url}{}", icon_path());
+        let mcp = Mcp::new(Arc::clone(&host), public_url.clone(), icon_url, pages, settings);
         let openapi = ArcSwapOption::empty();
         let compressed = CompressedDocuments::new();
         Arc::new(Self {

@@ -1,6 +1,7 @@
-//! Notifications about a new catalog version, for clients with a valid token.
+//! Notifications about a new catalog version and new events, for clients with a valid token.
 
-use crate::{Mcp, Sender, sender::sender};
+use crate::{Mcp, Sender, inbox::INBOX, sender::sender};
+use portolan_events::InboxWatcher;
 use rmcp::{
     ErrorData, RoleServer,
     service::{Peer, SubscriptionContext, SubscriptionSendError},
@@ -19,6 +20,11 @@ pub(super) async fn notify_subscription(
 ) -> Result<(), ErrorData> {
     let sender = sender(&subscription.request_context().extensions)?;
     let mut changes = mcp.host.catalog.changes();
+    let wanted = subscription.accepted().resource_subscriptions.as_deref().unwrap_or_default();
+    let mut inbox = match wanted.iter().any(|uri| uri == INBOX) {
+        true => Some(mcp.watch_inbox(sender).await?),
+        false => None,
+    };
     let mut stream_end = std::pin::pin!(mcp.stream_end(sender));
     loop {
         tokio::select! {
@@ -29,7 +35,20 @@ pub(super) async fn notify_subscription(
                     return Ok(());
                 }
             }
+            () = changed(&mut inbox) => {
+                if subscription.sink().notify_resource_updated(INBOX).await.is_err() {
+                    return Ok(());
+                }
+            }
         }
+    }
+}
+
+/// Waits for a new event; for ever if no inbox is watched.
+async fn changed(inbox: &mut Option<InboxWatcher>) {
+    match inbox {
+        Some(inbox) => inbox.changed().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -23,6 +23,7 @@ pub struct Mcp {
     pub(super) settings: McpSettings,
     /// The address of this host for agents, without a trailing slash.
     pub(super) public_url: String,
+    pub(super) icon_url: String,
     /// The names by which requests may name this host, some with a port.
     pub(super) hosts: Vec<String>,
     pub(super) pages: Vec<Page>,
@@ -58,13 +59,14 @@ impl Mcp {
     pub fn new(
         host: Arc<Host>,
         public_url: String,
+        icon_url: String,
         pages: Vec<Page>,
         settings: McpSettings,
     ) -> Arc<Self> {
         let (tools, stop) = (tools::Cache::default(), CancellationToken::new());
         let hosts = settings.allowed_hosts(&public_url);
         let waiting = Waiting::default();
-        Arc::new(Self { host, tools, settings, public_url, hosts, pages, stop, waiting })
+        Arc::new(Self { host, tools, settings, public_url, icon_url, hosts, pages, stop, waiting })
     }
 
     /// Returns the operator's settings.

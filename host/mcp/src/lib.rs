@@ -12,8 +12,8 @@
 //! - `call` is `tools/call`, `hints` the refusal of what a tool does not promise, `next` the step that an answer names and `door` the steps that a client can take, `claim`
 //!   the questions with which a person claims the agent during a call, `claim_page` the page where they do it, `waiting`
 //!   the agents whose calls wait for it; `direct` answers calls without the transport.
-//! - `resources` and `page` are documents, `prompts` texts that a person can start with, `changes` the
-//!   notifications about a new catalog version.
+//! - `resources` and `page` are documents, `inbox` the agent's events as one of them, `prompts` texts that a person
+//!   can start with, `changes` the notifications about a new catalog version and new events.
 //!
 //! Invariants: no other crate knows the protocol's messages; a tool's call is the pipeline's call, and a tool
 //! never runs a component itself; a stream ends when its token expires, and within seconds when its token is
@@ -28,6 +28,7 @@ mod door;
 mod endpoint;
 mod finder;
 mod hints;
+mod inbox;
 mod next;
 mod page;
 mod permitted;

@@ -1,7 +1,8 @@
-//! Resources: the host's documents, the feeds, the pages of a capability, and each capability's schema.
+//! Resources: the inbox, the host's documents, the feeds, the pages of a capability, and each capability's schema.
 
 use crate::{
     Sender,
+    inbox::{INBOX, JSON},
     server::{CACHE_MS, Server},
 };
 use portolan_publication::Document;
@@ -30,7 +31,8 @@ impl Server {
                 .with_mime_type(page.media_type)
                 .with_size(page.text.len() as u64)
         });
-        let mut resources: Vec<Resource> = host_pages.collect();
+        let mut resources: Vec<Resource> = self.mcp.inbox(sender).into_iter().collect();
+        resources.extend(host_pages);
         resources.extend(self.feeds());
         resources.extend(self.pages(sender).await);
         let snapshot = self.mcp.host.catalog.snapshot();
@@ -68,6 +70,8 @@ impl Server {
             (text, SCHEMA, CacheScope::Public)
         } else if let Some((text, media_type)) = self.feed(path) {
             (text, media_type, CacheScope::Public)
+        } else if uri == INBOX {
+            (self.mcp.read_inbox(sender).await?, JSON, CacheScope::Private)
         } else if let Some(text) = self.page(sender, uri).await {
             (text, MARKDOWN, CacheScope::Private)
         } else {
@@ -76,7 +80,8 @@ impl Server {
         };
         let contents = ResourceContents::text(text, uri).with_mime_type(media_type);
         let result = ReadResourceResult::new(vec![contents]);
-        Ok(result.with_ttl_ms(CACHE_MS).with_cache_scope(scope))
+        let ttl_ms = if uri == INBOX { 0 } else { CACHE_MS };
+        Ok(result.with_ttl_ms(ttl_ms).with_cache_scope(scope))
     }
 
     /// Returns the ids of capabilities that start with `prefix`.

@@ -1,23 +1,32 @@
 //! The server of one client's messages. Each method is passed to its module.
 
-use crate::{Mcp, call::Client, changes, prompts, sender::sender};
+use crate::{
+    Mcp,
+    call::Client,
+    changes,
+    inbox::{INBOX, notify_of_inbox},
+    prompts,
+    sender::sender,
+};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
         CompletionInfo, DiscoverResult, ExtensionCapabilities, GetPromptRequestParams,
-        GetPromptResponse, Implementation, JsonObject, ListPromptsResult,
+        GetPromptResponse, Icon, Implementation, JsonObject, ListPromptsResult,
         ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
         ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, Reference,
-        ServerCapabilities, ServerConfig, SubscriptionFilter,
+        ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
+        UnsubscribeRequestParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
+use serde_json::json;
 use std::{
     borrow::Cow,
     sync::{Arc, Mutex, PoisonError},
 };
-use tokio::task::JoinSet;
+use tokio_util::task::AbortOnDropHandle;
 
 /// The supported protocol revisions, the newest last.
 const VERSIONS: [ProtocolVersion; 3] =
@@ -43,7 +52,14 @@ const INSTRUCTIONS: &str = "Each tool has some actions of one capability of this
 pub struct Server {
     pub(super) mcp: Arc<Mcp>,
     /// The session's background tasks, which end when the last clone of the server is dropped.
-    tasks: Arc<Mutex<JoinSet<()>>>,
+    tasks: Arc<Mutex<Tasks>>,
+}
+
+/// The background tasks of a session, in MCP before 2026-07-28.
+#[derive(Debug, Default)]
+struct Tasks {
+    changes: Option<AbortOnDropHandle<()>>,
+    inbox: Option<AbortOnDropHandle<()>>,
 }
 
 impl Server {
@@ -60,13 +76,19 @@ impl ServerHandler for Server {
             .enable_tool_list_changed()
             .enable_resources()
             .enable_resources_list_changed()
+            .enable_resources_subscribe()
             .enable_prompts()
             .enable_prompts_list_changed()
             .enable_completions()
             .enable_extensions_with(ExtensionCapabilities::from(extensions))
             .build();
-        let server =
-            Implementation::new("portolan", env!("CARGO_PKG_VERSION")).with_title("Portolan");
+        let icon = Icon::new(self.mcp.icon_url.clone())
+            .with_mime_type("image/svg+xml")
+            .with_sizes(vec!["any".to_owned()]);
+        let server = Implementation::new("portolan", env!("CARGO_PKG_VERSION"))
+            .with_title("Portolan")
+            .with_icons(vec![icon])
+            .with_website_url(self.mcp.public_url.clone());
         ServerConfig::new(capabilities).with_server_info(server).with_instructions(INSTRUCTIONS)
     }
 
@@ -184,19 +206,49 @@ impl ServerHandler for Server {
         &self,
         wanted: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        Some(wanted.clone())
+        let mut accepted = wanted.clone();
+        if let Some(uris) = &mut accepted.resource_subscriptions {
+            uris.retain(|uri| uri == INBOX);
+        }
+        Some(accepted)
     }
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
         changes::notify_subscription(&self.mcp, &subscription).await
     }
 
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if request.uri != INBOX {
+            let data = json!({ "uri": request.uri });
+            let text = "only the inbox can be subscribed to";
+            return Err(ErrorData::resource_not_found(text, Some(data)));
+        }
+        let inbox = self.mcp.watch_inbox(sender(&context.extensions)?).await?;
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        tasks.inbox =
+            Some(AbortOnDropHandle::new(tokio::spawn(notify_of_inbox(inbox, context.peer))));
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if request.uri == INBOX {
+            self.tasks.lock().unwrap_or_else(PoisonError::into_inner).inbox = None;
+        }
+        Ok(())
+    }
+
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let notifications = changes::notify_session(Arc::clone(&self.mcp), context.peer);
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         // A client that initializes twice is still notified once.
-        if tasks.is_empty() {
-            tasks.spawn(notifications);
-        }
+        tasks.changes.get_or_insert_with(|| AbortOnDropHandle::new(tokio::spawn(notifications)));
     }
 }

@@ -1,0 +1,113 @@
+//! Watchers of inboxes: they are told of new events, and take nothing from the readers.
+
+use crate::{envelope::envelope, events::Events};
+use portolan_store::{DbError, StateError};
+use serde_json::{Map, Value};
+use std::{
+    collections::{HashMap, hash_map::RandomState},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+use tokio::sync::watch;
+
+/// The maximum number of events that are shown at once.
+const SHOWN: usize = 50;
+
+/// The signals of watched inboxes, by agent.
+#[derive(Debug, Default)]
+pub(crate) struct WatchedInboxes(Mutex<HashMap<Arc<str>, watch::Sender<()>, RandomState>>);
+
+impl WatchedInboxes {
+    fn signals(&self) -> MutexGuard<'_, HashMap<Arc<str>, watch::Sender<()>, RandomState>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn subscribe(&self, agent_id: &Arc<str>) -> watch::Receiver<()> {
+        self.signals().entry(Arc::clone(agent_id)).or_default().subscribe()
+    }
+
+    pub(crate) fn wake(&self, agent_id: &str) {
+        if let Some(signal) = self.signals().get(agent_id) {
+            signal.send_replace(());
+        }
+    }
+
+    pub(crate) fn wake_all(&self) {
+        self.signals().values().for_each(|signal| _ = signal.send_replace(()));
+    }
+}
+
+/// A watcher of an agent's inbox, until it is dropped.
+#[derive(Debug)]
+pub struct InboxWatcher {
+    events: Arc<Events>,
+    agent_id: Arc<str>,
+    changes: watch::Receiver<()>,
+    /// The newest sequence that the watcher was told of.
+    newest: u64,
+}
+
+impl InboxWatcher {
+    /// Waits until there is an event that the watcher was not told of. A failure of the database counts as one,
+    /// because there may be one.
+    pub async fn changed(&mut self) {
+        while self.changes.changed().await.is_ok() {
+            let Ok(newest) = self.events.newest(&self.agent_id).await else { return };
+            // A signal may be for the inbox of another agent.
+            if newest > self.newest {
+                self.newest = newest;
+                return;
+            }
+        }
+    }
+}
+
+impl Drop for InboxWatcher {
+    fn drop(&mut self) {
+        let mut signals = self.events.watched.signals();
+        // This watcher's own receiver is the last one.
+        if signals.get(&self.agent_id).is_some_and(|signal| signal.receiver_count() == 1) {
+            signals.remove(&self.agent_id);
+        }
+    }
+}
+
+impl Events {
+    /// Watches an agent's inbox for events after those that it has now.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the database cannot be read.
+    pub async fn watch(self: &Arc<Self>, agent_id: &Arc<str>) -> Result<InboxWatcher, DbError> {
+        let mut watcher = InboxWatcher {
+            events: Arc::clone(self),
+            agent_id: Arc::clone(agent_id),
+            changes: self.watched.subscribe(agent_id),
+            newest: 0,
+        };
+        watcher.newest = self.newest(agent_id).await?;
+        Ok(watcher)
+    }
+
+    /// Returns the first events of an inbox that are not acknowledged, and whether there are more. They stay
+    /// visible for readers.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the database cannot be read.
+    pub async fn unacknowledged(
+        &self,
+        agent_id: &str,
+        test_mode: bool,
+    ) -> Result<(Vec<Map<String, Value>>, bool), StateError> {
+        let mut entries = self.store.unacknowledged(agent_id, 0, &[], SHOWN + 1).await?;
+        let has_more = entries.len() > SHOWN;
+        entries.truncate(SHOWN);
+        let event = |entry| envelope(entry, &self.source, agent_id, test_mode);
+        Ok((entries.iter().map(event).collect(), has_more))
+    }
+
+    /// Returns the sequence of the newest event of an inbox, or 0 for an empty inbox.
+    async fn newest(&self, agent_id: &str) -> Result<u64, DbError> {
+        Ok(self.store.inbox_head(agent_id).await?.map_or(0, |(newest, _)| newest))
+    }
+}
