@@ -41,6 +41,7 @@ mod cases {
     mod calendar_reservations;
     mod calls;
     mod catalog;
+    mod catalog_pages;
     mod cities;
     mod claim;
     mod clients;
@@ -165,6 +166,7 @@ mod cases {
     mod reports_subjects;
     mod roles;
     mod sandbox;
+    mod rolling_restarts;
     mod saved_searches;
     mod saved_searches_kills;
     mod saved_searches_map;

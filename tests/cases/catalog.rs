@@ -1,6 +1,6 @@
 //! The life of a file in the catalog folder.
 
-use crate::harness::{Host, Options, PATIENCE, Process, component, patched};
+use crate::harness::{Host, Options, PATIENCE, Process, component, patched, template_copies};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -46,12 +46,7 @@ async fn breaking_changes_are_reported() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_restart_with_unchanged_components_compiles_nothing() {
-    let template = component("template");
-    let components = (0..30).map(|number| {
-        let id = format!("template_{number:03}");
-        (format!("{id}.wasm"), patched(&template, &[("template_000", &id)]))
-    });
-    let host = Process::start(Options { components: components.collect(), ..Options::default() });
+    let host = Process::start(Options { components: template_copies(30), ..Options::default() });
     let catalog = host.get("/v1/capabilities").await;
     assert_eq!(catalog.body["count"], 30);
     let artifacts = |folder: &std::path::Path| -> BTreeMap<_, _> {

@@ -3,10 +3,10 @@
 use crate::{
     cases::plugins::shipped,
     harness::{
-        Host, Options, component,
+        Host, Options,
         feeds::{DOCUMENTS, city},
         mcp::message,
-        patched,
+        template_copies,
     },
 };
 use serde_json::{Value, json};
@@ -113,13 +113,9 @@ async fn prompts_are_listed_only_with_the_capabilities_that_they_need() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_listed_is_found_described_and_called() {
-    let template = component("template");
     let mut options = Options::with(&["ledger", "faq_search", "svc_phone_binding"])
         .configuration("[mcp]\nlisted_tools = 0");
-    options.components.extend((0..20).map(|number| {
-        let id = format!("template_{number:03}");
-        (format!("{id}.wasm"), patched(&template, &[("template_000", &id)]))
-    }));
+    options.components.extend(template_copies(20));
     let host = Host::start(options).await;
     let client = host.mcp(ALL).await;
     let found =

@@ -3,9 +3,9 @@
 use crate::{
     cases::plugins::shipped,
     harness::{
-        Host, Options, Reply, component,
+        Host, Options, Reply,
         mcp::{Mcp, message},
-        patched,
+        template_copies,
     },
 };
 use serde_json::json;
@@ -14,12 +14,7 @@ const ALL: &str = "svc.read svc.write svc.events";
 
 /// Returns a host with this many capabilities of another publisher than the host's.
 async fn with_copies(count: usize, configuration: &str) -> Host {
-    let template = component("template");
-    let components = (0..count).rev().map(|number| {
-        let id = format!("template_{number:03}");
-        (format!("{id}.wasm"), patched(&template, &[("template_000", &id)]))
-    });
-    let options = Options { components: components.collect(), ..Options::default() };
+    let options = Options { components: template_copies(count), ..Options::default() };
     Host::start(options.configuration(configuration)).await
 }
 

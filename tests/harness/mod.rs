@@ -47,7 +47,7 @@ pub mod walk_preferences;
 pub mod webhooks;
 
 pub use agent::{Agent, Reply};
-pub use options::{Options, binary, component, guests, patched, unsigned};
+pub use options::{Options, binary, component, guests, patched, template_copies, unsigned};
 pub use process::{Process, command};
 
 use database::Database;

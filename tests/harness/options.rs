@@ -52,6 +52,16 @@ pub fn unsigned(component: &[u8]) -> Vec<u8> {
     component[..length].to_vec()
 }
 
+/// Returns this many components with the files `template_000.wasm` and so on, each with the id of its file.
+pub fn template_copies(count: usize) -> Vec<(String, Vec<u8>)> {
+    let template = component("template");
+    let copy = |number| {
+        let id = format!("template_{number:03}");
+        (format!("{id}.wasm"), patched(&template, &[("template_000", &id)]))
+    };
+    (0..count).map(copy).collect()
+}
+
 /// Replaces texts in a component, wherever they occur, each by one of the same length.
 pub fn patched(component: &[u8], changes: &[(&str, &str)]) -> Vec<u8> {
     let mut bytes = component.to_vec();

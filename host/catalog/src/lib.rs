@@ -111,6 +111,7 @@ pub use file::read;
 pub use file_name::is_source;
 pub use known_failure::KnownFailure;
 pub use lint::{lint, tool_tokens};
+pub use listing::Page;
 pub use load::{Inspection, inspect};
 pub use permission::{Grants, Permission};
 pub use problem::Problem;

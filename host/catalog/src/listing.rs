@@ -1,4 +1,4 @@
-//! The list of a catalog's capabilities as a JSON document.
+//! The list of a catalog's capabilities as JSON documents, in pages.
 
 use crate::{action::Action, capability::Capability, document::Document};
 use portolan_store::ServedCapability;
@@ -6,23 +6,50 @@ use portolan_vocabulary::Timestamp;
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, sync::Arc};
 
-/// Returns the body of `GET /v1/capabilities`: `{catalog_version, generated_at, count, capabilities}`.
-pub(super) fn listing(
+/// The maximum number of capabilities of a page.
+const PAGE: usize = 100;
+
+/// A page of the list of a catalog's capabilities.
+#[derive(Debug)]
+pub struct Page {
+    pub capabilities: Vec<Arc<Capability>>,
+    /// The answer of `GET /v1/capabilities`: `{catalog_version, generated_at, count, capabilities, next_cursor}`. The
+    /// last page has no `next_cursor`.
+    pub document: Document,
+    /// The cursor of the page after this one, which is the last id of this one.
+    pub next_cursor: Option<Arc<str>>,
+}
+
+/// Returns the pages of a list; one without capabilities if there are none.
+pub(super) fn pages(
     version: u64,
     changed_at: Timestamp,
     capabilities: &BTreeMap<Arc<str>, Arc<Capability>>,
     served: &BTreeMap<String, ServedCapability>,
-) -> Document {
-    let entries: Vec<_> = capabilities
-        .values()
-        .map(|capability| entry(capability, served.get(&*capability.id).map(|served| served.since)))
-        .collect();
-    Document::new(&json!({
-        "catalog_version": version,
-        "generated_at": changed_at,
-        "count": entries.len(),
-        "capabilities": entries,
-    }))
+) -> Vec<Page> {
+    let all: Vec<_> = capabilities.values().cloned().collect();
+    let mut parts: Vec<&[Arc<Capability>]> = all.chunks(PAGE).collect();
+    if parts.is_empty() {
+        parts.push(&[]);
+    }
+    let last = parts.len() - 1;
+    let page = |(number, part): (usize, &[Arc<Capability>])| {
+        let since = |id: &str| served.get(id).map(|served| served.since);
+        let entries: Vec<_> =
+            part.iter().map(|capability| entry(capability, since(&capability.id))).collect();
+        let mut document = json!({
+            "catalog_version": version,
+            "generated_at": changed_at,
+            "count": all.len(),
+            "capabilities": entries,
+        });
+        let next_cursor = part.last().filter(|_| number < last).map(|last| Arc::clone(&last.id));
+        if let (Some(cursor), Some(fields)) = (&next_cursor, document.as_object_mut()) {
+            fields.insert("next_cursor".to_owned(), json!(cursor));
+        }
+        Page { capabilities: part.to_vec(), document: Document::new(&document), next_cursor }
+    };
+    parts.into_iter().enumerate().map(page).collect()
 }
 
 fn entry(capability: &Capability, since: Option<Timestamp>) -> Value {

@@ -1,7 +1,9 @@
 //! The immutable set of capabilities that one request sees from start to end.
 
 use crate::{
-    capability::Capability, document::Document, listing::listing, permission::Grants,
+    capability::Capability,
+    listing::{Page, pages},
+    permission::Grants,
     refusal::LoadError,
 };
 use portolan_sandbox::{Grant, ImportKind, Platform, PlatformComponent};
@@ -28,8 +30,8 @@ pub struct Snapshot {
     pub capabilities: BTreeMap<Arc<str>, Arc<Capability>>,
     /// The facts about the host and its capabilities for components.
     pub platform: Arc<Platform>,
-    /// The body of `GET /v1/capabilities`.
-    pub document: Document,
+    /// The list of the capabilities; at least one page.
+    pages: Vec<Page>,
     /// Which capability the operator has assigned to each role.
     pub(super) roles: Roles,
     /// What the operator permits.
@@ -78,8 +80,18 @@ impl Snapshot {
             limits: service.limits.clone(),
             components,
         });
-        let document = listing(version, changed_at, &capabilities, served);
-        Self { version, capabilities, platform, document, roles, grants }
+        let pages = pages(version, changed_at, &capabilities, served);
+        Self { version, capabilities, platform, pages, roles, grants }
+    }
+
+    /// Returns the page of the list that follows a cursor, which may be of an earlier catalog: then some capabilities
+    /// may come twice, and none is missing. `None` if nothing follows.
+    pub fn page(&self, cursor: Option<&str>) -> Option<&Page> {
+        let is_before = |page: &Page| {
+            let last = page.capabilities.last();
+            cursor.is_some_and(|cursor| last.is_none_or(|last| *last.id <= *cursor))
+        };
+        self.pages.get(self.pages.partition_point(is_before))
     }
 
     /// Returns the capability with this id, unless its sunset date has passed.

@@ -32,7 +32,7 @@ impl WatchedInboxes {
     }
 
     pub(crate) fn wake_all(&self) {
-        self.signals().values().for_each(|signal| _ = signal.send_replace(()));
+        self.signals().values().for_each(|signal| signal.send_replace(()));
     }
 }
 

@@ -9,7 +9,7 @@ use axum::{
         FromRequestParts, Path, Query, State,
         rejection::{BytesRejection, QueryRejection},
     },
-    http::{HeaderMap, request::Parts},
+    http::{HeaderMap, StatusCode, request::Parts},
 };
 use portolan_catalog::{DecisionError, Status};
 use portolan_pipeline::Operation;
@@ -44,9 +44,15 @@ pub(super) async fn healthz() -> &'static str {
     "ok"
 }
 
-/// Answers that the host is ready: it listens only after the catalog is loaded.
-pub(super) async fn readyz() -> Json<Value> {
-    Json(json!({ "ready": true }))
+/// Answers whether the host takes new work: it listens only after the catalog is loaded, and is not ready while it
+/// stops.
+pub(super) async fn readyz(State(app): State<Arc<App>>) -> (StatusCode, Json<Value>) {
+    match app.host.events.is_stopping() {
+        false => (StatusCode::OK, Json(json!({ "ready": true }))),
+        true => {
+            (StatusCode::SERVICE_UNAVAILABLE, Json(json!({ "ready": false, "reason": "stopping" })))
+        }
+    }
 }
 
 pub(super) async fn status(State(app): State<Arc<App>>) -> Json<Value> {

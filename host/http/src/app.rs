@@ -2,11 +2,9 @@
 
 use crate::{
     assets::icon_path, change_streams::ChangeStreams, compressed::CompressedDocuments,
-    connections::Connections, guide, map_settings::MapSettings, operator::OperatorAccess,
-    page_cache::PageCache, proxies::Proxies,
+    connections::Connections, guide, map_settings::MapSettings, openapi::Descriptions,
+    operator::OperatorAccess, page_cache::PageCache, proxies::Proxies,
 };
-use arc_swap::ArcSwapOption;
-use portolan_catalog::Document;
 use portolan_mcp::{Mcp, McpSettings};
 use portolan_pipeline::Host;
 use std::sync::Arc;
@@ -23,8 +21,8 @@ pub struct App {
     pub connections: Arc<Connections>,
     /// The rules for requests to the operator's address.
     pub operator: Arc<OperatorAccess>,
-    /// The OpenAPI description, with the catalog version that it was made for.
-    pub(super) openapi: ArcSwapOption<(u64, Document)>,
+    /// The OpenAPI descriptions of the catalog's pages.
+    pub(super) openapi: Descriptions,
     /// The catalog's documents and the OpenAPI description in compressed codings.
     pub(super) compressed: CompressedDocuments,
     /// The pages about records of the feeds and about capabilities.
@@ -51,7 +49,7 @@ impl App {
         let pages = guide::pages(&host, &public_url);
         let icon_url = format!("{public_url}{}", icon_path());
         let mcp = Mcp::new(Arc::clone(&host), public_url.clone(), icon_url, pages, settings);
-        let openapi = ArcSwapOption::empty();
+        let openapi = Descriptions::new();
         let compressed = CompressedDocuments::new();
         Arc::new(Self {
             host,

@@ -1,4 +1,5 @@
-//! `GET /v1/capabilities`, with `q` a search for actions, and `GET /v1/capabilities/{id}/schema`: open to everyone.
+//! `GET /v1/capabilities` in pages, with `q` a search for actions, and `GET /v1/capabilities/{id}/schema`: open to
+//! everyone.
 
 use crate::{
     App,
@@ -11,21 +12,24 @@ use axum::{
     Extension, Json,
     body::Bytes,
     extract::{Query, State, rejection::QueryRejection},
-    http::{HeaderMap, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse as _, Response},
 };
-use portolan_catalog::Document;
+use portolan_catalog::{Document, Page, Snapshot};
 use portolan_vocabulary::{ErrorCode, Failure};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
+const PATH: &str = "/v1/capabilities";
 /// How many actions a search finds at most.
 const FOUND: usize = 20;
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Asked {
     q: Option<String>,
+    cursor: Option<String>,
 }
 
 pub(super) async fn list(
@@ -33,14 +37,39 @@ pub(super) async fn list(
     asked: Result<Query<Asked>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    let Query(Asked { q }) = asked.map_err(|rejection| {
+    let Query(Asked { q, cursor }) = asked.map_err(|rejection| {
         Failure::new(ErrorCode::ValidationFailed).message(rejection.body_text())
     })?;
     if let Some(words) = q {
         return Ok(Json(found(&app, &words)).into_response());
     }
     let snapshot = app.host.catalog.snapshot();
-    document(&app, &headers, &snapshot.document, "application/json").await
+    let page = page(&snapshot, cursor.as_deref(), PATH)?;
+    let response = document(&app, &headers, &page.document, "application/json").await?;
+    Ok(with_next_page(response, PATH, page))
+}
+
+/// Returns the page of the catalog after a cursor; the failure's next step is the first page at this path.
+pub(super) fn page<'a>(
+    snapshot: &'a Snapshot,
+    cursor: Option<&str>,
+    path: &str,
+) -> Result<&'a Page, Failure> {
+    snapshot.page(cursor).ok_or_else(|| {
+        let next = json!({ "http": { "method": "GET", "url": path } });
+        Failure::new(ErrorCode::CursorInvalid).next(next)
+    })
+}
+
+/// Names the page after this one in a link (RFC 8288).
+pub(super) fn with_next_page(mut response: Response, path: &str, page: &Page) -> Response {
+    let link = page.next_cursor.as_ref().and_then(|cursor| {
+        HeaderValue::from_str(&format!("<{path}?cursor={cursor}>; rel=\"next\"")).ok()
+    });
+    if let Some(link) = link {
+        response.headers_mut().append(header::LINK, link);
+    }
+    response
 }
 
 /// Returns the actions that fit these words, the best first, each with a call as an example: `{items}`.

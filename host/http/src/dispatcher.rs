@@ -13,7 +13,7 @@ use crate::{
 use axum::{
     Router,
     extract::{ConnectInfo, Request},
-    http::Method,
+    http::{HeaderValue, Method, header::CONNECTION},
     response::{IntoResponse as _, Response},
 };
 use futures_util::future::{Either, TryFutureExt as _};
@@ -27,6 +27,7 @@ use std::{
     sync::Arc,
     time::Duration,
 };
+use tokio::sync::watch;
 use tower::ServiceExt as _;
 
 /// The service at one listening address.
@@ -97,6 +98,8 @@ pub(super) struct Connection {
     /// The time within which a request's body must arrive.
     pub(super) body_time: Duration,
     pub(super) current_file: CurrentFile,
+    /// Whether the server is to stop: then the client is told to open a new connection, elsewhere.
+    pub(super) stop: watch::Receiver<bool>,
 }
 
 impl Connection {
@@ -124,11 +127,15 @@ impl Connection {
                 Either::Right(self.dispatcher.routes.clone().oneshot(request))
             }
         };
+        let stop = self.stop.clone();
         response.map_ok(move |response| {
-            let response = match has_error_pages {
+            let mut response = match has_error_pages {
                 true => error_page::negotiate(response, wants_page),
                 false => response,
             };
+            if *stop.borrow() {
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
             response.map(|body| AnswerBody::new(body, answering))
         })
     }

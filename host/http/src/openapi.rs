@@ -1,14 +1,55 @@
 //! `GET /openapi.json`: OpenAPI 3.1, generated from the catalog. The call of each capability is a path
-//! with the schemas of its actions.
+//! with the schemas of its actions. It has the capabilities of one page of the catalog, those that a search finds, or
+//! those that are named.
 
-use crate::{App, agents, capabilities::document as respond, mcp, refusal::Refusal};
-use axum::{extract::State, http::HeaderMap, response::Response};
-use portolan_catalog::{Capability, Document, Snapshot, branch, hoist};
+use crate::{
+    App, agents,
+    capabilities::{document as respond, page, with_next_page},
+    mcp,
+    refusal::Refusal,
+};
+use axum::{
+    extract::{Query, State, rejection::QueryRejection},
+    http::HeaderMap,
+    response::Response,
+};
+use moka::sync::Cache;
+use portolan_catalog::{Capability, Document, Page, Snapshot, branch, hoist};
+use portolan_vocabulary::{ErrorCode, Failure};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 use utoipa::{OpenApi, ToSchema};
 
+const PATH: &str = "/openapi.json";
+const MEDIA_TYPE: &str = "application/openapi+json";
 const SCHEMAS: &str = "#/components/schemas/";
+/// The maximum number of capabilities that are named or found.
+const CHOSEN: usize = 20;
+/// The maximum number of bytes of all kept pages.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// The descriptions of pages of the catalog, by the catalog version and the first capability.
+#[derive(Debug)]
+pub(super) struct Descriptions(Cache<(u64, Arc<str>), Document>);
+
+impl Descriptions {
+    pub(super) fn new() -> Self {
+        let bytes = |document: &Document| document.body.len().try_into().unwrap_or(u32::MAX);
+        let cache = Cache::builder().max_capacity(MAX_BYTES);
+        Self(cache.weigher(move |_, document| bytes(document)).build())
+    }
+}
+
+/// The parameters of the query, of which one chooses.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Asked {
+    cursor: Option<String>,
+    /// Ids of capabilities, separated by commas.
+    capability: Option<String>,
+    q: Option<String>,
+}
 
 /// The paths that do not depend on the catalog.
 #[derive(OpenApi)]
@@ -116,10 +157,13 @@ struct DeviceAuthorizationRequest {
     resource: Option<String>,
 }
 
-/// List every capability.
+/// List the capabilities, in pages.
 #[utoipa::path(get, path = "/v1/capabilities", operation_id = "listCapabilities", tag = "catalog",
-    params(("q" = Option<String>, Query, description = "Words for what you want to do: the answer is `{items}`, the actions that fit, the best first")),
-    responses((status = 200, description = "The live catalog", body = Value), (status = 304, description = "Not modified")))]
+    params(
+        ("cursor" = Option<String>, Query, description = "The next_cursor of the page before"),
+        ("q" = Option<String>, Query, description = "Words for what you want to do: the answer is `{items}`, the actions that fit, the best first"),
+    ),
+    responses((status = 200, description = "A page of the live catalog", body = Value), (status = 304, description = "Not modified"), (status = 400, description = "cursor_invalid", body = Envelope)))]
 #[expect(dead_code, reason = "utoipa reads this function for /openapi.json; nothing calls it")]
 fn list_capabilities() {}
 
@@ -246,24 +290,74 @@ fn delete_webhook() {}
 
 pub(super) async fn document(
     State(app): State<Arc<App>>,
+    asked: Result<Query<Asked>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
+    let Query(asked) = asked.map_err(|rejection| invalid(rejection.body_text()))?;
     let snapshot = app.host.catalog.snapshot();
-    let cached = app.openapi.load_full().filter(|cached| cached.0 == snapshot.version);
-    let cached = cached.unwrap_or_else(|| {
-        let built = Arc::new((snapshot.version, Document::new(&build(&snapshot, &app.public_url))));
-        app.openapi.store(Some(Arc::clone(&built)));
-        built
-    });
-    respond(&app, &headers, &cached.1, "application/openapi+json").await
+    let chosen = match (&asked.capability, &asked.q) {
+        (Some(_), Some(_)) => {
+            return Err(invalid("Send one of `capability` and `q`.".to_owned()).into());
+        }
+        (Some(ids), None) => named(&app, &snapshot, ids)?,
+        (None, Some(words)) => found(&app, words),
+        (None, None) => {
+            let page = page(&snapshot, asked.cursor.as_deref(), PATH)?;
+            let description = describe(&app, &snapshot, page);
+            let response = respond(&app, &headers, &description, MEDIA_TYPE).await?;
+            return Ok(with_next_page(response, PATH, page));
+        }
+    };
+    if asked.cursor.is_some() {
+        let text = "Send no `cursor` with `capability` or `q`: they have one page.";
+        return Err(invalid(text.to_owned()).into());
+    }
+    let description = Document::new(&build(&snapshot, &chosen, &app.public_url));
+    respond(&app, &headers, &description, MEDIA_TYPE).await
 }
 
-fn build(snapshot: &Snapshot, public_url: &str) -> Value {
+fn invalid(message: String) -> Failure {
+    Failure::new(ErrorCode::ValidationFailed).message(message)
+}
+
+/// Returns the capabilities with these ids, each once.
+fn named(app: &App, snapshot: &Snapshot, ids: &str) -> Result<Vec<Arc<Capability>>, Failure> {
+    let ids: BTreeSet<&str> = ids.split(',').map(str::trim).collect();
+    if ids.len() > CHOSEN {
+        return Err(invalid(format!("Name at most {CHOSEN} capabilities.")));
+    }
+    let now = app.host.clock.now();
+    ids.into_iter().map(|id| snapshot.find(id, now).cloned()).collect()
+}
+
+/// Returns the capabilities of the actions that fit these words, each once, the best first.
+fn found(app: &App, words: &str) -> Vec<Arc<Capability>> {
+    let mut chosen: Vec<Arc<Capability>> = Vec::new();
+    for (capability, _) in app.mcp.find_actions(words, CHOSEN) {
+        if chosen.iter().all(|known| known.id != capability.id) {
+            chosen.push(capability);
+        }
+    }
+    chosen
+}
+
+/// Returns the description of a page of the catalog, which is made once.
+fn describe(app: &App, snapshot: &Snapshot, page: &Page) -> Document {
+    let first = page.capabilities.first().map_or_else(Arc::default, |first| Arc::clone(&first.id));
+    app.openapi.0.get_with((snapshot.version, first), || {
+        let mut description = build(snapshot, &page.capabilities, &app.public_url);
+        if let (Some(cursor), Some(root)) = (&page.next_cursor, description.as_object_mut()) {
+            root.insert("x-next".to_owned(), json!(format!("{PATH}?cursor={cursor}")));
+        }
+        Document::new(&description)
+    })
+}
+
+fn build(snapshot: &Snapshot, capabilities: &[Arc<Capability>], public_url: &str) -> Value {
     let mut document = serde_json::to_value(StaticPaths::openapi()).unwrap_or_default();
     let mut schemas = Map::new();
-    let paths: Vec<_> = snapshot
-        .capabilities
-        .values()
+    let paths: Vec<_> = capabilities
+        .iter()
         .map(|capability| {
             let path = format!("/v1/capabilities/{}/call", capability.id);
             (path, json!({ "post": operation(capability, &mut schemas) }))

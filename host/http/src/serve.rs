@@ -1,5 +1,5 @@
 //! The servers at both addresses and at the operator's socket: they accept connections until the
-//! host stops, then drain.
+//! host stops and a load balancer has had time to see that it is not ready, then drain.
 
 use crate::{
     App, Connections, Dispatcher, OperatorSocket,
@@ -19,7 +19,7 @@ use hyper_util::{
 use portolan_mcp::{ServerHandler, Service};
 use portolan_vocabulary::Limits;
 use std::{
-    future::{Future, pending},
+    future::{Future, pending, ready},
     io::{self, ErrorKind},
     net::SocketAddr,
     sync::Arc,
@@ -68,8 +68,8 @@ impl Listeners {
     }
 }
 
-/// Serves until `stop`, then accepts no more connections and waits for the requests in flight, at
-/// most for the drain time.
+/// Serves until `stop` and the delay after it, then accepts no more connections and waits for the requests in
+/// flight, at most for the drain time.
 pub async fn serve<S: ServerHandler + Send + 'static>(
     listeners: Listeners,
     app: Arc<App>,
@@ -77,30 +77,26 @@ pub async fn serve<S: ServerHandler + Send + 'static>(
     stop: watch::Receiver<bool>,
 ) -> anyhow::Result<()> {
     let limits = app.host.sandbox.limits();
-    let drain = limits.drain_time();
-    let wait_for_stop = |mut stop: watch::Receiver<bool>| async move {
-        // An error means that the sender was dropped, which stops the servers too.
-        let _ended = stop.wait_for(|stopping| *stopping).await;
-    };
+    let (delay, drain) = (limits.stop_delay(), limits.drain_time());
     let public = Server {
         dispatcher: dispatcher(Arc::clone(&app), mcp, Router::new()),
         connections: Arc::clone(&app.connections),
         limits: limits.clone(),
         tls: listeners.tls.clone(),
+        stop: stop.clone(),
     };
-    let public = accept(listeners.public, public, wait_for_stop(stop.clone()));
+    let public = accept(listeners.public, public);
     let operator_server = |dispatcher| Server {
         dispatcher,
         connections: Connections::of_operator(),
         limits: limits.clone(),
         tls: None,
+        stop: stop.clone(),
     };
-    let admin = operator_server(operator_address(&app));
-    let admin = accept(listeners.admin, admin, wait_for_stop(stop.clone()));
-    let socket_stop = wait_for_stop(stop.clone());
+    let admin = accept(listeners.admin, operator_server(operator_address(&app)));
     let socket = async {
         if let Some(socket) = listeners.socket {
-            accept(socket, operator_server(operator_address(&app)), socket_stop).await;
+            accept(socket, operator_server(operator_address(&app))).await;
         }
     };
     let reload = async {
@@ -111,9 +107,9 @@ pub async fn serve<S: ServerHandler + Send + 'static>(
     };
     let servers = async { tokio::join!(public, admin, socket) };
     let deadline = async {
-        wait_for_stop(stop).await;
+        wait_for_stop(stop.clone()).await;
         app.mcp.stop();
-        tokio::time::sleep(drain).await;
+        sleep(delay + drain).await;
     };
     tokio::select! {
         _ended = servers => {}
@@ -121,6 +117,11 @@ pub async fn serve<S: ServerHandler + Send + 'static>(
         () = deadline => tracing::warn!("requests were still in flight at the end of the drain time"),
     }
     Ok(())
+}
+
+async fn wait_for_stop(mut stop: watch::Receiver<bool>) {
+    // An error means that the sender was dropped, which stops the servers too.
+    let _ended = stop.wait_for(|stopping| *stopping).await;
 }
 
 /// A listener for connections of one kind.
@@ -154,11 +155,14 @@ pub struct Server {
     pub limits: Limits,
     /// `None` for plain HTTP.
     pub tls: Option<Tls>,
+    /// Becomes true when the server is to stop. From then on, each answer closes its connection.
+    pub stop: watch::Receiver<bool>,
 }
 
-/// Accepts connections until `stop`, and serves each in a task of its own. Then closes idle connections at
-/// once, and waits for the others, which are closed when their request is answered.
-pub async fn accept<L: Listener>(listener: L, server: Server, stop: impl Future<Output = ()>) {
+/// Accepts connections until the server is to stop and the delay after it is over, and serves each in a task of its
+/// own. Then closes idle connections at once, and waits for the others, which are closed when their request is
+/// answered.
+pub async fn accept<L: Listener>(listener: L, server: Server) {
     let server = Arc::new(server);
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
@@ -167,12 +171,22 @@ pub async fn accept<L: Listener>(listener: L, server: Server, stop: impl Future<
         // The buffer alone may be read beyond its size.
         .max_header_size(HEAD_BYTES);
     let shutdown = GracefulShutdown::new();
-    let mut stop = std::pin::pin!(stop);
+    let mut stop = std::pin::pin!(async {
+        wait_for_stop(server.stop.clone()).await;
+        sleep(server.limits.stop_delay()).await;
+    });
+    let mut is_stopped = false;
     let mut last_warning: Option<Instant> = None;
     loop {
         let accepted = tokio::select! {
+            biased;
+            () = &mut stop, if !is_stopped => {
+                is_stopped = true;
+                continue;
+            }
             accepted = listener.accept() => accepted,
-            () = &mut stop => break,
+            // The clients of connections that wait to be accepted would see them reset.
+            () = ready(()), if is_stopped => break,
         };
         let (stream, peer) = match accepted {
             Ok(accepted) => accepted,
@@ -226,6 +240,7 @@ impl Accepted {
                 activity: Arc::clone(activity),
                 body_time: server.limits.request_body_time(),
                 current_file,
+                stop: server.stop.clone(),
             };
             let service = service_fn(move |request| connection.answer(request));
             watcher.watch(http.serve_connection(socket, service)).await?;
@@ -265,6 +280,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let routes = Router::new().route("/", get(|| async { "ok" }));
+        let (_running, stop) = watch::channel(false);
         let server = Server {
             dispatcher: Dispatcher {
                 cities: Arc::default(),
@@ -275,6 +291,7 @@ mod tests {
             connections: Connections::of_operator(),
             limits: Limits::default(),
             tls: None,
+            stop,
         };
         let talk = async {
             // A head that is too large may be refused before it is sent whole.
@@ -286,7 +303,7 @@ mod tests {
         };
         tokio::select! {
             answer = talk => answer,
-            () = accept(listener, server, pending()) => unreachable!(),
+            () = accept(listener, server) => unreachable!(),
         }
     }
 

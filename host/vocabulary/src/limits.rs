@@ -23,6 +23,7 @@ pub struct Limits {
     pub request_head_time_ms: u64,
     pub request_body_time_ms: u64,
     pub answer_stall_time_ms: u64,
+    pub stop_delay_ms: u64,
     pub drain_time_ms: u64,
     pub anonymous_calls_per_minute: u64,
     pub claimed_calls_per_minute: u64,
@@ -54,6 +55,7 @@ impl Default for Limits {
             request_head_time_ms: 75_000,
             request_body_time_ms: 30_000,
             answer_stall_time_ms: 60_000,
+            stop_delay_ms: 0,
             drain_time_ms: 10_000,
             anonymous_calls_per_minute: 60,
             claimed_calls_per_minute: 300,
@@ -81,7 +83,7 @@ pub struct Limit {
 
 impl Limits {
     /// Returns every limit, in a fixed order.
-    pub fn table(&self) -> [Limit; 26] {
+    pub fn table(&self) -> [Limit; 27] {
         let row = |name, value, unit, minimum, description| Limit {
             name,
             value,
@@ -197,6 +199,13 @@ impl Limits {
                 "Time within which a client must receive more of an answer.",
             ),
             row(
+                "stop_delay_ms",
+                self.stop_delay_ms,
+                "millisecond",
+                0,
+                "Time in which a host that is told to stop still takes new connections.",
+            ),
+            row(
                 "drain_time_ms",
                 self.drain_time_ms,
                 "millisecond",
@@ -295,6 +304,10 @@ impl Limits {
 
     pub fn answer_stall_time(&self) -> Duration {
         Duration::from_millis(self.answer_stall_time_ms)
+    }
+
+    pub fn stop_delay(&self) -> Duration {
+        Duration::from_millis(self.stop_delay_ms)
     }
 
     pub fn drain_time(&self) -> Duration {

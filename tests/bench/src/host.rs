@@ -170,8 +170,9 @@ impl BenchHost {
             connections: Arc::clone(&app.connections),
             limits,
             tls: None,
+            stop: stop.subscribe(),
         };
-        tokio::spawn(accept(listener, server, std::future::pending()));
+        tokio::spawn(accept(listener, server));
         if runs_due_work {
             tokio::spawn(
                 Arc::clone(&app.host).run_due_work(stop.subscribe(), Retention::default()),

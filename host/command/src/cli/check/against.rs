@@ -2,7 +2,7 @@
 
 use super::{inspection::inspect_file, report::print_problems};
 use crate::{cli::client::client, config::Config};
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use portolan_catalog::{Capability, find_breaking_changes, published_version, stored_conflicts};
 use portolan_vocabulary::Descriptor;
 use serde_json::Value;
@@ -81,15 +81,22 @@ async fn fetch_served(candidate: &Descriptor, url: &str) -> anyhow::Result<Descr
         })?;
         answer.json().await.context("the answer is not JSON")
     };
-    let listing = fetch("/v1/capabilities".to_owned()).await?;
     let id = &candidate.id;
-    let entries = listing.get("capabilities").and_then(Value::as_array);
-    let mut entries = entries.into_iter().flatten();
-    let entry = entries.find(|entry| entry.get("id").is_some_and(|entry_id| *entry_id == **id));
-    let entry = entry
-        .with_context(|| format!("the host does not serve {id}; there is nothing to compare"))?;
+    let mut page = fetch("/v1/capabilities".to_owned()).await?;
+    let entry = loop {
+        let entries = page.get("capabilities").and_then(Value::as_array);
+        let mut entries = entries.into_iter().flatten();
+        let is_candidate = |entry: &&Value| entry.get("id").is_some_and(|known| *known == **id);
+        if let Some(entry) = entries.find(is_candidate) {
+            break entry.clone();
+        }
+        let Some(cursor) = page.get("next_cursor").and_then(Value::as_str) else {
+            bail!("the host does not serve {id}; there is nothing to compare");
+        };
+        page = fetch(format!("/v1/capabilities?cursor={cursor}")).await?;
+    };
     let schema = fetch(format!("/v1/capabilities/{id}/schema")).await?;
-    Ok(published_version(entry, &schema, candidate))
+    Ok(published_version(&entry, &schema, candidate))
 }
 
 /// Returns the major version, the first number, or 0 if it is not a number.

@@ -150,16 +150,15 @@ async fn run_steps(
 
 /// Ensures that the host has every capability of the demonstration.
 async fn ensure_capabilities(story: &Story, agent: &Agent) -> anyhow::Result<()> {
-    let catalog = agent.get("/v1/capabilities").await?;
-    let loaded: Vec<&str> = catalog
-        .get("capabilities")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .map(|capability| text(capability, "/id"))
-        .collect();
-    let is_missing = |id: &&str| !loaded.contains(id);
-    let missing: Vec<&str> = story.needs.iter().map(String::as_str).filter(is_missing).collect();
+    let mut missing: Vec<&str> = story.needs.iter().map(String::as_str).collect();
+    let mut page = agent.get("/v1/capabilities").await?;
+    loop {
+        let listed = page.get("capabilities").and_then(Value::as_array).into_iter().flatten();
+        let listed: Vec<&str> = listed.map(|capability| text(capability, "/id")).collect();
+        missing.retain(|id| !listed.contains(id));
+        let Some(cursor) = page.get("next_cursor").and_then(Value::as_str) else { break };
+        page = agent.get(&format!("/v1/capabilities?cursor={cursor}")).await?;
+    }
     if !missing.is_empty() {
         let missing = missing.join(", ");
         bail!(
