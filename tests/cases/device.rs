@@ -181,6 +181,23 @@ async fn a_device_is_told_of_a_refusal_and_of_the_end_of_its_code() {
 }
 
 #[tokio::test]
+async fn a_device_that_polls_rarely_can_collect_a_late_approval() {
+    let host = host().await;
+    let client = device_client(&host).await;
+    let (collected, left) = (start(&host, &client).await, start(&host, &client).await);
+    let mut person = Person::new(&host);
+    let page = person.sign_in(&path(&collected), ADA).await;
+    host.advance(10 * MINUTE - 30 * SECOND).await;
+    person.submit(&page, "allow", &[]).await;
+    let page = person.open(&path(&left)).await;
+    person.submit(&page, "allow", &[]).await;
+    host.advance(MINUTE).await;
+    assert_eq!(poll(&host, &client, &collected).await.status, 200);
+    host.advance(MINUTE).await;
+    assert_oauth_error(&poll(&host, &client, &left).await, 400, "expired_token");
+}
+
+#[tokio::test]
 async fn a_device_code_is_valid_for_its_client_and_a_page_in_its_browser_only() {
     let host = host().await;
     let (client, other) = (device_client(&host).await, device_client(&host).await);

@@ -103,6 +103,33 @@ async fn a_modern_client_opens_a_page_and_never_sees_the_code() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn one_call_of_an_agent_waits_for_its_person_and_each_wait_costs_a_call() {
+    let limit = "rate_limits = \"on\"\n[limits]\nanonymous_calls_per_minute = 3\n";
+    let options = Options::with(&["svc_phone_binding", "ledger"]).configuration(limit);
+    let host = Host::start_at_fixed_time(options).await;
+    let client = client_with_pages(&host).await;
+    let call = open("ada");
+    let asked = client.result("tools/call", call.clone()).await;
+    let path = requested_page(&host, &asked);
+    let repeat = || client.result("tools/call", repeated(&call, &asked, "accept"));
+    let (mut one, mut other) = (Box::pin(repeat()), Box::pin(repeat()));
+    // One waits; the other is told at once to open the page.
+    let (told, waiting) = tokio::select! {
+        told = &mut one => (told, other),
+        told = &mut other => (told, one),
+    };
+    assert_eq!(requested_page(&host, &told), path);
+    // The two waits have left one call.
+    let told = repeat().await;
+    assert_eq!(requested_page(&host, &told), path);
+    let refused = repeat().await;
+    assert_eq!(refused["structuredContent"]["error_code"], "rate_limited", "{refused:#}");
+    let mut person = Person::new(&host);
+    let (done, ()) = tokio::join!(waiting, claim(&mut person, &path, ADA));
+    assert_done(&done, "ada");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_client_of_the_older_protocol_opens_a_page_while_the_call_waits() {
     let host = host().await;
     let client = client_with_pages(&host).await.legacy().await;

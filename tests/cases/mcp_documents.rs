@@ -112,6 +112,28 @@ async fn prompts_are_listed_only_with_the_capabilities_that_they_need() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_capability_is_described_with_the_actions_that_the_token_permits() {
+    let host = Host::with(&["ledger"]).await;
+    let described = async |scope: &str| -> (Vec<String>, Value) {
+        let client = host.mcp(scope).await;
+        let answer = client.tool("describe_capability", json!({ "capability": "ledger" })).await;
+        let body = &answer["structuredContent"];
+        let tools = body["tools"].as_array().unwrap().iter();
+        let names = tools.map(|tool| tool["tool"].as_str().unwrap().to_owned()).collect();
+        (names, body["input_schema"]["properties"]["action"]["enum"].clone())
+    };
+    let (tools, actions) = described("svc.read").await;
+    assert_eq!(tools, ["ledger_read"]);
+    assert!(actions.as_array().unwrap().contains(&json!("balance")), "{actions}");
+    assert!(!actions.as_array().unwrap().contains(&json!("open")), "{actions}");
+    let (tools, actions) = described("svc.read svc.write").await;
+    assert_eq!(tools, ["ledger_read", "ledger_write"]);
+    assert!(actions.as_array().unwrap().contains(&json!("open")), "{actions}");
+    // A token that permits nothing of it may still read what there is.
+    assert_eq!(described("svc.events").await.0, ["ledger_read", "ledger_write"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_listed_is_found_described_and_called() {
     let mut options = Options::with(&["ledger", "faq_search", "svc_phone_binding"])
         .configuration("[mcp]\nlisted_tools = 0");

@@ -3,9 +3,9 @@
 use crate::{
     cases::plugins::shipped,
     harness::{
-        Host, Options, Reply,
+        Host, Options, Reply, component,
         mcp::{Mcp, message},
-        template_copies,
+        patched, template_copies,
     },
 };
 use serde_json::json;
@@ -28,6 +28,18 @@ async fn all_tools_are_listed_in_pages_and_always_in_the_same_order() {
     assert_eq!(names.len(), 240);
     assert!(names.is_sorted());
     assert_eq!(names, client.tool_names().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_component_takes_the_tool_of_another_one() {
+    let host = Host::with(&["ledger"]).await;
+    // Its own tool would have the name of a tool of `ledger`.
+    let thief = patched(&component("template"), &[("template_000", "ledger_write")]);
+    host.drop_in("thief.wasm", &thief);
+    let refused = host.wait_for_refusal("thief.wasm").await;
+    assert_eq!(refused["reason"], "duplicate_tool_name", "{refused}");
+    let names = host.mcp(ALL).await.view("/all").tool_names().await;
+    assert_eq!(names, ["ledger_read", "ledger_write"]);
 }
 
 const FINDER: [&str; 4] =
