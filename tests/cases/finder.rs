@@ -1,6 +1,9 @@
 //! How well `find_capabilities` finds what people want. Each intent names the actions that are right for it.
 
-use crate::{cases::plugins::shipped, harness::mcp::Mcp};
+use crate::{
+    cases::plugins::shipped,
+    harness::{Host, Options, mcp::Mcp},
+};
 use serde_json::{Value, json};
 
 /// How many percent of the intents have a right tool first, and among the first three.
@@ -46,4 +49,30 @@ async fn the_right_tool_is_found_by_plain_words() {
         println!("{set}: {score:?}");
         assert!(score.first >= first && score.in_three >= in_three, "{set}: {score:?}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_costs_as_much_as_a_call() {
+    let limits = "rate_limits = \"on\"\n[limits]\nanonymous_calls_per_minute = 2\n";
+    let host = Host::start_at_fixed_time(Options::with(&["ledger"]).configuration(limits)).await;
+    let client = host.mcp("svc.read").await;
+    let [find, describe] = [
+        ("find_capabilities", json!({ "query": "accounts" })),
+        ("describe_capability", json!({ "capability": "ledger" })),
+    ];
+    for (tool, arguments) in [find.clone(), describe] {
+        let answer = client.tool(tool, arguments).await;
+        assert_eq!(answer["isError"], false, "{answer:#}");
+    }
+    let refused = client.tool(find.0, find.1).await["structuredContent"].clone();
+    assert_eq!(refused["error_code"], "rate_limited", "{refused:#}");
+    // Whoever has no token has what all unclaimed agents of an address have together, twenty times the limit.
+    let mut found = 0;
+    let paths = ["/v1/capabilities", "/openapi.json", "/docs"];
+    let search = |number: usize| format!("{}?q=accounts", paths[number % paths.len()]);
+    while host.get(&search(found)).await.status == 200 {
+        found += 1;
+    }
+    assert_eq!(found, 20 - 2);
+    assert_eq!(host.get("/v1/capabilities").await.status, 200);
 }

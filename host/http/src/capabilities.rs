@@ -3,6 +3,7 @@
 
 use crate::{
     App,
+    address::ClientAddress,
     caller::CapabilityId,
     coding::AcceptedCodings,
     conditional::{matches_any_tag, parse_if_none_match},
@@ -15,11 +16,11 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse as _, Response},
 };
-use portolan_catalog::{Document, Page, Snapshot};
+use portolan_catalog::{Capability, Document, Page, Snapshot};
 use portolan_vocabulary::{ErrorCode, Failure};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 const PATH: &str = "/v1/capabilities";
 /// How many actions a search finds at most.
@@ -34,6 +35,7 @@ pub(super) struct Asked {
 
 pub(super) async fn list(
     State(app): State<Arc<App>>,
+    ClientAddress(address): ClientAddress,
     asked: Result<Query<Asked>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
@@ -41,7 +43,7 @@ pub(super) async fn list(
         Failure::new(ErrorCode::ValidationFailed).message(rejection.body_text())
     })?;
     if let Some(words) = q {
-        return Ok(Json(found(&app, &words)).into_response());
+        return Ok(Json(found(find(&app, &words, FOUND, address)?)).into_response());
     }
     let snapshot = app.host.catalog.snapshot();
     let page = page(&snapshot, cursor.as_deref(), PATH)?;
@@ -72,9 +74,21 @@ pub(super) fn with_next_page(mut response: Response, path: &str, page: &Page) ->
     response
 }
 
-/// Returns the actions that fit these words, the best first, each with a call as an example: `{items}`.
-fn found(app: &App, words: &str) -> Value {
-    let items = app.mcp.find_actions(words, FOUND).into_iter().filter_map(|(capability, name)| {
+/// Finds at most `limit` actions that fit these words, the best first. A search costs what a call of an anonymous agent
+/// costs at this address.
+pub(super) fn find(
+    app: &App,
+    words: &str,
+    limit: usize,
+    address: Option<IpAddr>,
+) -> Result<Vec<(Arc<Capability>, String)>, Failure> {
+    app.host.rates.count_page_view(address)?;
+    Ok(app.mcp.find_actions(words, limit))
+}
+
+/// Returns found actions, each with a call as an example: `{items}`.
+fn found(actions: Vec<(Arc<Capability>, String)>) -> Value {
+    let items = actions.into_iter().filter_map(|(capability, name)| {
         let action = &capability.action(&name)?.descriptor;
         Some(json!({
             "capability": capability.id,

@@ -3,8 +3,10 @@
 //! those that are named.
 
 use crate::{
-    App, agents,
-    capabilities::{document as respond, page, with_next_page},
+    App,
+    address::ClientAddress,
+    agents,
+    capabilities::{document as respond, find, page, with_next_page},
     mcp,
     refusal::Refusal,
 };
@@ -290,6 +292,7 @@ fn delete_webhook() {}
 
 pub(super) async fn document(
     State(app): State<Arc<App>>,
+    ClientAddress(address): ClientAddress,
     asked: Result<Query<Asked>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
@@ -300,7 +303,7 @@ pub(super) async fn document(
             return Err(invalid("Send one of `capability` and `q`.".to_owned()).into());
         }
         (Some(ids), None) => named(&app, &snapshot, ids)?,
-        (None, Some(words)) => found(&app, words),
+        (None, Some(words)) => found(find(&app, words, CHOSEN, address)?),
         (None, None) => {
             let page = page(&snapshot, asked.cursor.as_deref(), PATH)?;
             let description = describe(&app, &snapshot, page);
@@ -330,10 +333,10 @@ fn named(app: &App, snapshot: &Snapshot, ids: &str) -> Result<Vec<Arc<Capability
     ids.into_iter().map(|id| snapshot.find(id, now).cloned()).collect()
 }
 
-/// Returns the capabilities of the actions that fit these words, each once, the best first.
-fn found(app: &App, words: &str) -> Vec<Arc<Capability>> {
+/// Returns the capabilities of found actions, each once, in their order.
+fn found(actions: Vec<(Arc<Capability>, String)>) -> Vec<Arc<Capability>> {
     let mut chosen: Vec<Arc<Capability>> = Vec::new();
-    for (capability, _) in app.mcp.find_actions(words, CHOSEN) {
+    for (capability, _) in actions {
         if chosen.iter().all(|known| known.id != capability.id) {
             chosen.push(capability);
         }

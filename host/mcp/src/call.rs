@@ -11,7 +11,7 @@ use crate::{
     tools::Tools,
 };
 use portolan_pipeline::{Answer, Call};
-use portolan_vocabulary::Failure;
+use portolan_vocabulary::{Access, Failure};
 use rmcp::{
     ErrorData, RoleServer,
     model::{
@@ -105,11 +105,16 @@ impl Mcp {
         let target = match parsed {
             ToolRequest::Call(target) => target,
             ToolRequest::Find { query } => {
-                let found = tools.finder().find(&query, &caller, now, &door);
-                return Ok(ToolOutcome::answered(Ok(found), &door, None));
+                // A search costs as much as a call.
+                let permitted = self.host.permit(&caller, Access::Open);
+                let found = permitted.map(|_| tools.finder().find(&query, &caller, now, &door));
+                return Ok(ToolOutcome::answered(found, &door, None));
             }
             ToolRequest::Describe { capability } => {
-                let described = finder::describe(&tools.snapshot, &caller, &capability, now);
+                let described = self
+                    .host
+                    .permit(&caller, Access::Open)
+                    .and_then(|_| finder::describe(&tools.snapshot, &caller, &capability, now));
                 return Ok(ToolOutcome::answered(described, &door, None));
             }
         };

@@ -3,6 +3,8 @@
 
 use crate::{
     App,
+    address::ClientAddress,
+    capabilities::find,
     page::public_page,
     refusal::{self, Refusal},
 };
@@ -76,6 +78,7 @@ struct CommonError {
 
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
+    ClientAddress(address): ClientAddress,
     asked: Result<Query<Asked>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
@@ -90,7 +93,7 @@ pub(crate) async fn show(
         q.map(|words| words.trim().chars().take(QUERY_CHARACTERS).collect());
     let query = query.as_deref().filter(|words| !words.is_empty());
     if let Some(words) = query {
-        let found = app.mcp.find_actions(words, FOUND);
+        let found = find(&app, words, FOUND, address)?;
         let shown = ListPage {
             count,
             query,
