@@ -5,7 +5,7 @@ use crate::{
     permitted::permits,
     request::{Permitted, Target, ToolRequest, tool_call},
     tool::{actions_of, description},
-    words::Index,
+    words::{Document, Index},
 };
 use portolan_catalog::{Capability, CapabilityTool, Snapshot, intents};
 use portolan_vocabulary::{Access, AgentCaller, FINDER_TOOLS, Failure, Timestamp};
@@ -147,7 +147,7 @@ impl Finder {
             for (place, tool) in capability.tools.iter().enumerate() {
                 tools += 1;
                 for action in actions_of(capability, tool) {
-                    documents.push((tools, texts(capability, tool, &action.descriptor.name)));
+                    documents.push(document(tools, capability, tool, &action.descriptor.name));
                     actions.push((Arc::clone(capability), place, action.descriptor.name.clone()));
                 }
             }
@@ -254,8 +254,8 @@ fn members<const COUNT: usize>(members: [Option<(&str, Value)>; COUNT]) -> Value
     members.into_iter().flatten().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Returns the texts about an action, each with its weight.
-fn texts(capability: &Capability, tool: &CapabilityTool, name: &str) -> Vec<(f64, String)> {
+/// Returns what is said about an action.
+fn document(group: usize, capability: &Capability, tool: &CapabilityTool, name: &str) -> Document {
     let descriptor = &capability.descriptor;
     let action = capability.action(name).map(|action| &action.descriptor);
     let title = action.map(|action| action.title.as_str()).unwrap_or_default();
@@ -268,8 +268,8 @@ fn texts(capability: &Capability, tool: &CapabilityTool, name: &str) -> Vec<(f64
         tool.title,
         descriptor.tags.join(" ")
     );
-    let wanted = intents(descriptor, name).map(|intent| (1.0, intent.to_owned()));
-    wanted.chain([(1.0, names), (TEXT_WEIGHT, text.to_owned())]).collect()
+    let wanted = intents(descriptor, name).map(str::to_owned).collect();
+    Document { group, wanted, texts: vec![(1.0, names), (TEXT_WEIGHT, text.to_owned())] }
 }
 
 /// Returns what a caller must know before a call: the description of each tool of a capability and the input schema,
