@@ -227,6 +227,8 @@ export interface Action<I, O, A extends Access> {
   costCredits?: number;
   /** Why it is deprecated, and what to use instead. */
   deprecated?: string;
+  /** What people say who want it, in other words than the description: for the search of actions. */
+  intents?: string[];
   annotations?: Annotations;
   /** The fields of the input, or a schema of an object. */
   input?: I;
@@ -255,6 +257,18 @@ export interface Prompt {
   requires?: string[];
 }
 
+/** A tool of MCP: some actions, of which all have the access `read` or none has. */
+export interface Tool {
+  /** The name after the capability's id. */
+  name: string;
+  title: string;
+  /** What it does in one line, and in a sentence with "Use" when to use it. */
+  description: string;
+  actions: string[];
+  /** Whether it is among the few tools that a host lists by default. */
+  default?: boolean;
+}
+
 export interface Definition {
   /** Lower-case names of letters, digits, `_` and `-`, joined by dots. */
   id: string;
@@ -280,6 +294,8 @@ export interface Definition {
   /** What the host may use it for. */
   roles?: string[];
   prompts?: Prompt[];
+  /** Tools by task; other actions are in tools by what they change. */
+  tools?: Tool[];
   annotations?: Annotations;
 }
 

@@ -33,7 +33,10 @@ function unique(values, key) {
 /** Returns the first paragraph of a text. */
 const firstParagraph = (text) => text.trim().split(/\n\s*\n/)[0];
 
-const annotations = (given = {}) => Object.entries(given).map(([key, value]) => ({ key, value: JSON.stringify(value) }));
+const annotations = (given = {}, own = {}) =>
+  Object.entries({ ...given, ...own })
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => ({ key, value: JSON.stringify(value) }));
 
 export class Capability {
   #definition;
@@ -67,7 +70,7 @@ export class Capability {
       stateMachines: (given.stateMachines ?? []).map(describeMachine),
       roles: given.roles ?? [],
       prompts: (given.prompts ?? []).map((prompt) => ({ arguments: [], requires: [], ...prompt })),
-      annotations: annotations(given.annotations),
+      annotations: annotations(given.annotations, { "portolan/tools": given.tools }),
     };
   }
 
@@ -99,7 +102,7 @@ function describeAction(action) {
     callers: action.callers,
     examples: action.examples.map((example) => JSON.stringify(example)),
     deprecated: action.deprecated,
-    annotations: annotations(action.annotations),
+    annotations: annotations(action.annotations, { "portolan/intents": action.intents }),
   };
 }
 

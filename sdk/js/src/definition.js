@@ -6,11 +6,11 @@ import { exampleOf, isSchema, object, violation } from "./schema.js";
 const ACCESSES = ["read", "write", "events", "open", "internal"];
 const CAPABILITY = [
   "id", "version", "title", "summary", "description", "tags", "status", "sunsetAt", "successor", "actions", "defaultAction",
-  "collections", "invokes", "stateMachines", "roles", "prompts", "annotations",
+  "collections", "invokes", "stateMachines", "roles", "prompts", "tools", "annotations",
 ];
 const ACTION = [
   "access", "title", "description", "input", "output", "errors", "emits", "on", "callers", "example", "examples",
-  "idempotent", "destructive", "costCredits", "deprecated", "annotations", "run",
+  "idempotent", "destructive", "costCredits", "deprecated", "intents", "annotations", "run",
 ];
 const NAME = /^[a-z][a-z0-9_]*$/;
 
@@ -44,6 +44,7 @@ export function toAction(name, given) {
     destructive: given.destructive ?? false,
     costCredits: given.costCredits ?? 0,
     deprecated: given.deprecated ?? null,
+    intents: given.intents,
     annotations: given.annotations,
     run: given.run,
   };

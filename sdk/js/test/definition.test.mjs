@@ -64,9 +64,10 @@ test("the descriptor has the contract's form", () => {
     people: [{ path: "by", erasure: "redact", personal: ["note"], public: ["name"] }],
   });
   const described = capability({
-    ...whole, collections: [books], invokes: [invocation("credits", "spend")],
+    ...whole, tools: [{ name: "sell", title: "Sell", description: "Sells.", actions: ["sell"] }],
+    collections: [books], invokes: [invocation("credits", "spend")],
     actions: {
-      sell: { access: "write", description: "Sell it.\n\nOnly once.", output: {}, errors: [Taken], emits: [SOLD], run() {} },
+      sell: { access: "write", intents: ["get rid of it"], description: "Sell it.\n\nOnly once.", output: {}, errors: [Taken], emits: [SOLD], run() {} },
       on_sold: { access: "internal", description: "Note it.", on: "shop.sold", output: {}, run() {} },
     },
   }).describe();
@@ -86,7 +87,12 @@ test("the descriptor has the contract's form", () => {
     people: [{ path: "by", erasure: "redact", fields: [{ path: "note", audience: "personal" }, { path: "name", audience: "public" }] }],
     annotations: [],
   });
-  const [sell] = described.actions;
+  const [sell, onSold] = described.actions;
+  assert.deepEqual(described.annotations, [
+    { key: "portolan/tools", value: '[{"name":"sell","title":"Sell","description":"Sells.","actions":["sell"]}]' },
+  ]);
+  assert.deepEqual(sell.annotations, [{ key: "portolan/intents", value: '["get rid of it"]' }]);
+  assert.deepEqual(onSold.annotations, []);
   assert.deepEqual([sell.title, sell.description, sell.examples, sell.idempotent], ["Sell it", "Only once.", ["{}"], false]);
 });
 

@@ -7,7 +7,7 @@ the descriptor, `running` has the component's exports, and `sandbox` fits Python
 """
 
 from . import contract, feeds, secrets, timers
-from .app import App
+from .app import App, Tool
 from .calls import Call
 from .documents import Collection, Hit, Page, Person, Stored
 from .errors import BadCursor, Conflict, Duplicate, HostError, Invalid, Limit, Unavailable
@@ -24,6 +24,6 @@ __all__ = [
     "Answer", "App", "Argument", "BadCursor", "Call", "Collection", "Conflict", "Cursor",
     "Duplicate", "Event", "Example", "Feed", "Happened", "Hit", "HostError", "Invalid",
     "Invocation", "Items", "Keywords", "Length", "Limit", "Next", "Page", "PageSize", "Pattern",
-    "Person", "Prompt", "Range", "Refusal", "StateMachine", "Stored", "Transition", "Unavailable",
+    "Person", "Prompt", "Range", "Refusal", "StateMachine", "Stored", "Tool", "Transition", "Unavailable",
     "contract", "feeds", "refusal", "secrets", "step", "timers",
 ]

@@ -21,6 +21,23 @@ ACCESSES = ("read", "write", "events", "open", "internal")
 CALLS = ("call", "_call", "_")
 
 
+# The annotations for tools and intents.
+TOOLS, INTENTS = "portolan/tools", "portolan/intents"
+
+
+@dataclasses.dataclass
+class Tool:
+    """A tool of MCP: some actions, of which all have the access `read` or none has. `description` says what it does
+    in one line, and in a sentence with "Use" when to use it. `default`: whether it is among the few tools that a host
+    lists by default.
+    """
+    name: str
+    title: str
+    description: str
+    actions: list
+    default: bool = False
+
+
 @dataclasses.dataclass
 class Nothing:
     """The output of an action without fields."""
@@ -34,7 +51,7 @@ class App:
     def __init__(
         self, *, id, title, description, version="1.0.0", tags=(), status="stable", sunset_at=None,
         successor=None, default_action=None, collections=(), invokes=(), state_machines=(), roles=(),
-        prompts=(), annotations=None,
+        prompts=(), tools=(), annotations=None,
     ):
         caller = sys._getframe(1)
         set_own_id(id)
@@ -42,7 +59,7 @@ class App:
         self._head = {
             "id": id, "version": version, "title": title, "tags": list(listed("tags", tags)), "status": status,
             "sunset_at": sunset_at and to_millis(sunset_at), "successor": successor, "default_action": default_action,
-            "roles": list(listed("roles", roles)), "annotations": annotation_records(annotations or {}),
+            "roles": list(listed("roles", roles)), "annotations": annotation_records(annotations or {}, {TOOLS: [dataclasses.asdict(each) for each in tools]}),
         }
         self._description = description
         lists = {
@@ -55,17 +72,17 @@ class App:
     def action(
         self, *, access, errors=(), emits=(), on=(), callers=(), example=None, examples=(),
         idempotent=False, destructive=False, cost_credits=0, name=None, title=None, deprecated=None,
-        annotations=None,
+        intents=(), annotations=None,
     ):
         """Declares a function as an action. After `call`, it takes one dataclass, or a parameter for each
         field of its input; it returns a dataclass or a TypedDict. Without a title, the first paragraph of
-        the docstring is the title.
+        the docstring is the title. `intents` are what people say who want it, for the search of actions.
         """
         errors, emits, on = listed("errors", errors), listed("emits", emits), listed("on", on)
         options = {
             "access": access, "callers": list(listed("callers", callers)), "idempotent": idempotent,
             "destructive": destructive, "title": title, "cost_credits": cost_credits, "deprecated": deprecated,
-            "annotations": annotation_records(annotations or {}),
+            "annotations": annotation_records(annotations or {}, {INTENTS: list(listed("intents", intents))}),
         }
         examples = (*examples, *([] if example is None else [example]))
 

@@ -249,8 +249,10 @@ def counted(counts):
     return [[(json.loads(each.value), each.count) for each in path] for path in counts]
 
 
-def annotations(values):
-    return [{"key": key, "value": value} for key, value in values.items()]
+def annotations(values, lists=()):
+    """Returns the records of annotations: texts, and lists by their keys, which are left out if they are empty."""
+    texts = {key: json.dumps(value, ensure_ascii=False) for key, value in dict(lists).items() if value}
+    return [{"key": key, "value": value} for key, value in (values | texts).items()]
 
 
 def _order(path):

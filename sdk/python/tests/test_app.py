@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypedDict
 
 from portolan_sdk import (
     Answer, App, Collection, Event, Example, Invocation, Items, Next, Person, Prompt, Refusal, StateMachine,
-    Transition, refusal, step,
+    Tool, Transition, refusal, step,
 )
 from portolan_sdk.convert import to_json
 from portolan_sdk.faults import DeclarationError, Fault
@@ -57,6 +57,21 @@ class DescriptorTest(unittest.TestCase):
         self.assertEqual((RoomGone.code, RoomGone.kind, RoomGone().message), ("room_gone", "gone", "This room is gone."))
         expected = '{"capability":"rooms","input":{"action":"find","floor":1},"after_s":5}'
         self.assertEqual(to_json(RoomGone().next), expected)
+
+    def test_tools_and_intents_are_annotations(self):
+        app = app_of(tools=[Tool("find", "Find", "Finds rooms.", ["find"])], annotations={"note": "a"})
+
+        @app.action(access="read", intents=["where can I sleep?", "Zimmer suchen für Ärzte"])
+        def find(call) -> Items[Room]:
+            """Finds rooms."""
+
+        described = app.descriptor()
+        tools = '[{"name": "find", "title": "Find", "description": "Finds rooms.", "actions": ["find"], "default": false}]'
+        self.assertEqual(
+            described["annotations"], [{"key": "note", "value": "a"}, {"key": "portolan/tools", "value": tools}]
+        )
+        intents = '["where can I sleep?", "Zimmer suchen für Ärzte"]'
+        self.assertEqual(described["actions"][0]["annotations"], [{"key": "portolan/intents", "value": intents}])
 
     def test_an_index_can_be_named_by_its_path(self):
         @dataclass
