@@ -21,7 +21,7 @@ const TITLE_CHARACTERS: usize = 80;
 const DIGEST_DIGITS: usize = 8;
 const DESCRIPTION_CHARACTERS: usize = 1_000;
 /// The maximum number of intents of an action, and of characters of each.
-const ACTION_INTENTS: usize = 40;
+const ACTION_INTENTS: usize = 100;
 const INTENT_CHARACTERS: usize = 120;
 
 /// A tool as a capability declares it.

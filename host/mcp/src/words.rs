@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, HashMap};
 
 /// How many terms of all documents are added to those of one document, and of one group.
 const DOCUMENT_SMOOTHING: f64 = 20.0;
-const GROUP_SMOOTHING: f64 = 100.0;
+const GROUP_SMOOTHING: f64 = 200.0;
 const PART_SMOOTHING: f64 = 200.0;
 /// The weight of two words that follow each other, and of a part of a word, against one of a single word.
 const PAIR_WEIGHT: f64 = 0.2;
-const PART_WEIGHT: f64 = 0.12;
+const PART_WEIGHT: f64 = 0.15;
 /// The numbers of characters of a part of a word.
 const PART_CHARACTERS: [usize; 3] = [3, 4, 5];
 /// The share of a query's parts of words that a document without any of its words must have to be found.
