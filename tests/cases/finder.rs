@@ -44,7 +44,9 @@ async fn the_right_tool_is_found_by_plain_words() {
     let host = shipped().await;
     let client = host.mcp("svc.read svc.write svc.events").await;
     // What was measured when the texts were written, less what one change of a text may cost.
-    for (set, first, in_three) in [("main.json", 80.0, 92.0), ("held_out.json", 76.0, 88.0)] {
+    for (set, first, in_three) in
+        [("main.json", 88.0, 95.0), ("second.json", 85.0, 93.0), ("held_out.json", 86.0, 94.0)]
+    {
         let score = score(&client, set).await;
         println!("{set}: {score:?}");
         assert!(score.first >= first && score.in_three >= in_three, "{set}: {score:?}");
