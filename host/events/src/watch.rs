@@ -39,33 +39,52 @@ impl WatchedInboxes {
 /// A watcher of an agent's inbox, until it is dropped.
 #[derive(Debug)]
 pub struct InboxWatcher {
-    events: Arc<Events>,
-    agent_id: Arc<str>,
+    // `changes` is dropped first, because the registration counts what is left.
     changes: watch::Receiver<()>,
+    registration: Registration,
+    /// Whether there was a signal after which the inbox was not looked at.
+    is_signalled: bool,
     /// The newest sequence that the watcher was told of.
     newest: u64,
 }
 
 impl InboxWatcher {
     /// Waits until there is an event that the watcher was not told of. A failure of the database counts as one,
-    /// because there may be one.
+    /// because there may be one. A wait that is dropped loses no event.
     pub async fn changed(&mut self) {
-        while self.changes.changed().await.is_ok() {
-            let Ok(newest) = self.events.newest(&self.agent_id).await else { return };
-            // A signal may be for the inbox of another agent.
-            if newest > self.newest {
-                self.newest = newest;
-                return;
+        loop {
+            if !self.is_signalled {
+                // This fails only without the sender, which the service has as long as this watcher is there.
+                let _signal = self.changes.changed().await;
+                self.is_signalled = true;
+            }
+            let Registration { events, agent_id } = &self.registration;
+            let newest = events.newest(agent_id).await;
+            self.is_signalled = false;
+            // After a lost connection to the database, every inbox is signalled.
+            match newest {
+                Ok(newest) if newest <= self.newest => {}
+                Ok(newest) => {
+                    self.newest = newest;
+                    return;
+                }
+                Err(_unread) => return,
             }
         }
     }
 }
 
-impl Drop for InboxWatcher {
+/// The right of a watcher to a signal, which ends with the last watcher.
+#[derive(Debug)]
+struct Registration {
+    events: Arc<Events>,
+    agent_id: Arc<str>,
+}
+
+impl Drop for Registration {
     fn drop(&mut self) {
         let mut signals = self.events.watched.signals();
-        // This watcher's own receiver is the last one.
-        if signals.get(&self.agent_id).is_some_and(|signal| signal.receiver_count() == 1) {
+        if signals.get(&self.agent_id).is_some_and(|signal| signal.receiver_count() == 0) {
             signals.remove(&self.agent_id);
         }
     }
@@ -79,9 +98,9 @@ impl Events {
     /// Fails if the database cannot be read.
     pub async fn watch(self: &Arc<Self>, agent_id: &Arc<str>) -> Result<InboxWatcher, DbError> {
         let mut watcher = InboxWatcher {
-            events: Arc::clone(self),
-            agent_id: Arc::clone(agent_id),
             changes: self.watched.subscribe(agent_id),
+            registration: Registration { events: Arc::clone(self), agent_id: Arc::clone(agent_id) },
+            is_signalled: false,
             newest: 0,
         };
         watcher.newest = self.newest(agent_id).await?;
