@@ -20,20 +20,35 @@ pub struct Page {
     pub next_cursor: Option<Arc<str>>,
 }
 
-/// Returns the pages of a list; one without capabilities if there are none.
-pub(super) fn pages(
+/// The list of a catalog's capabilities.
+#[derive(Debug)]
+pub(super) struct Listing {
+    pages: Vec<Page>,
+    /// A page without capabilities, which follows the last one.
+    end: Page,
+}
+
+impl Listing {
+    /// Returns the page that follows a cursor.
+    pub(super) fn page(&self, cursor: Option<&str>) -> &Page {
+        let is_before = |page: &Page| {
+            page.capabilities
+                .last()
+                .is_none_or(|last| cursor.is_some_and(|cursor| *last.id <= *cursor))
+        };
+        self.pages.get(self.pages.partition_point(is_before)).unwrap_or(&self.end)
+    }
+}
+
+/// Returns the list of capabilities.
+pub(super) fn listing(
     version: u64,
     changed_at: Timestamp,
     capabilities: &BTreeMap<Arc<str>, Arc<Capability>>,
     served: &BTreeMap<String, ServedCapability>,
-) -> Vec<Page> {
+) -> Listing {
     let all: Vec<_> = capabilities.values().cloned().collect();
-    let mut parts: Vec<&[Arc<Capability>]> = all.chunks(PAGE).collect();
-    if parts.is_empty() {
-        parts.push(&[]);
-    }
-    let last = parts.len() - 1;
-    let page = |(number, part): (usize, &[Arc<Capability>])| {
+    let page = |part: &[Arc<Capability>]| {
         let since = |id: &str| served.get(id).map(|served| served.since);
         let entries: Vec<_> =
             part.iter().map(|capability| entry(capability, since(&capability.id))).collect();
@@ -43,13 +58,14 @@ pub(super) fn pages(
             "count": all.len(),
             "capabilities": entries,
         });
-        let next_cursor = part.last().filter(|_| number < last).map(|last| Arc::clone(&last.id));
+        let is_last = part.last().map(|last| &last.id) == all.last().map(|last| &last.id);
+        let next_cursor = part.last().filter(|_| !is_last).map(|last| Arc::clone(&last.id));
         if let (Some(cursor), Some(fields)) = (&next_cursor, document.as_object_mut()) {
             fields.insert("next_cursor".to_owned(), json!(cursor));
         }
         Page { capabilities: part.to_vec(), document: Document::new(&document), next_cursor }
     };
-    parts.into_iter().enumerate().map(page).collect()
+    Listing { pages: all.chunks(PAGE).map(page).collect(), end: page(&[]) }
 }
 
 fn entry(capability: &Capability, since: Option<Timestamp>) -> Value {

@@ -2,7 +2,7 @@
 
 use crate::{
     capability::Capability,
-    listing::{Page, pages},
+    listing::{Listing, Page, listing},
     permission::Grants,
     refusal::LoadError,
 };
@@ -30,8 +30,8 @@ pub struct Snapshot {
     pub capabilities: BTreeMap<Arc<str>, Arc<Capability>>,
     /// The facts about the host and its capabilities for components.
     pub platform: Arc<Platform>,
-    /// The list of the capabilities; at least one page.
-    pages: Vec<Page>,
+    /// The list of the capabilities, in pages.
+    listing: Listing,
     /// Which capability the operator has assigned to each role.
     pub(super) roles: Roles,
     /// What the operator permits.
@@ -80,18 +80,14 @@ impl Snapshot {
             limits: service.limits.clone(),
             components,
         });
-        let pages = pages(version, changed_at, &capabilities, served);
-        Self { version, capabilities, platform, pages, roles, grants }
+        let listing = listing(version, changed_at, &capabilities, served);
+        Self { version, capabilities, platform, listing, roles, grants }
     }
 
     /// Returns the page of the list that follows a cursor, which may be of an earlier catalog: then some capabilities
-    /// may come twice, and none is missing. `None` if nothing follows.
-    pub fn page(&self, cursor: Option<&str>) -> Option<&Page> {
-        let is_before = |page: &Page| {
-            let last = page.capabilities.last();
-            cursor.is_some_and(|cursor| last.is_none_or(|last| *last.id <= *cursor))
-        };
-        self.pages.get(self.pages.partition_point(is_before))
+    /// may come twice, and none is missing.
+    pub fn page(&self, cursor: Option<&str>) -> &Page {
+        self.listing.page(cursor)
     }
 
     /// Returns the capability with this id, unless its sunset date has passed.

@@ -98,7 +98,16 @@ impl OpenHost {
         wrap: impl Fn(Server) -> S + Send + Sync + 'static,
     ) -> anyhow::Result<()> {
         let Self { app, store, listeners, retention, stop } = self;
-        let worker_task = tokio::spawn(Arc::clone(&app.host).run_due_work(stop.clone(), retention));
+        // While the host still takes connections, it also does due work, shares its rates and keeps its audit log.
+        let (stop_work, work_stops) = watch::channel(false);
+        let (mut stopping, delay) = (stop.clone(), app.host.sandbox.limits().stop_delay());
+        tokio::spawn(async move {
+            // An error means that the sender was dropped, which stops the host too.
+            let _ended = stopping.wait_for(|stopping| *stopping).await;
+            tokio::time::sleep(delay).await;
+            stop_work.send_replace(true);
+        });
+        let worker_task = tokio::spawn(Arc::clone(&app.host).run_due_work(work_stops, retention));
         let sender_task = tokio::spawn(Arc::clone(&app.host.events).send());
         let mut hubs_tasks: JoinSet<()> =
             app.host.cities().map(|feeds| Arc::clone(feeds).notify_hubs(stop.clone())).collect();

@@ -16,7 +16,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse as _, Response},
 };
-use portolan_catalog::{Capability, Document, Page, Snapshot};
+use portolan_catalog::{Capability, Document, Page};
 use portolan_vocabulary::{ErrorCode, Failure};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -43,24 +43,16 @@ pub(super) async fn list(
         Failure::new(ErrorCode::ValidationFailed).message(rejection.body_text())
     })?;
     if let Some(words) = q {
+        if cursor.is_some() {
+            let text = "Send no `cursor` with `q`: a search has one page.";
+            return Err(Failure::new(ErrorCode::ValidationFailed).message(text).into());
+        }
         return Ok(Json(found(find(&app, &words, FOUND, address)?)).into_response());
     }
     let snapshot = app.host.catalog.snapshot();
-    let page = page(&snapshot, cursor.as_deref(), PATH)?;
+    let page = snapshot.page(cursor.as_deref());
     let response = document(&app, &headers, &page.document, "application/json").await?;
     Ok(with_next_page(response, PATH, page))
-}
-
-/// Returns the page of the catalog after a cursor; the failure's next step is the first page at this path.
-pub(super) fn page<'a>(
-    snapshot: &'a Snapshot,
-    cursor: Option<&str>,
-    path: &str,
-) -> Result<&'a Page, Failure> {
-    snapshot.page(cursor).ok_or_else(|| {
-        let next = json!({ "http": { "method": "GET", "url": path } });
-        Failure::new(ErrorCode::CursorInvalid).next(next)
-    })
 }
 
 /// Names the page after this one in a link (RFC 8288).

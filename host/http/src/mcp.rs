@@ -13,7 +13,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use futures_util::StreamExt as _;
-use moka::sync::Cache;
+use moka::{notification::RemovalCause, sync::Cache};
 use portolan_mcp::{
     self as mcp, SESSION_HEADER, SESSION_IDLE, Sender, ServerHandler, Service, View,
 };
@@ -138,7 +138,14 @@ pub(super) fn routes<S: ServerHandler + Send + 'static>(
     app: &Arc<App>,
     service: Service<S>,
 ) -> Router<Arc<App>> {
+    let mcp = Arc::clone(&app.mcp);
     let sessions = Cache::builder()
+        // A session that is used again is replaced.
+        .eviction_listener(move |session: Arc<String>, _, cause| {
+            if cause != RemovalCause::Replaced {
+                mcp.end_subscriptions(&session);
+            }
+        })
         .max_capacity(app.mcp.settings().sessions)
         .time_to_idle(SESSION_IDLE)
         .build();

@@ -6,14 +6,17 @@ use crate::{
     App,
     address::ClientAddress,
     agents,
-    capabilities::{document as respond, find, page, with_next_page},
+    capabilities::{document as respond, find, with_next_page},
     mcp,
     refusal::Refusal,
 };
 use axum::{
     extract::{Query, State, rejection::QueryRejection},
-    http::HeaderMap,
-    response::Response,
+    http::{
+        HeaderMap,
+        header::{CACHE_CONTROL, CONTENT_TYPE},
+    },
+    response::{IntoResponse as _, Response},
 };
 use moka::sync::Cache;
 use portolan_catalog::{Capability, Document, Page, Snapshot, branch, hoist};
@@ -165,7 +168,7 @@ struct DeviceAuthorizationRequest {
         ("cursor" = Option<String>, Query, description = "The next_cursor of the page before"),
         ("q" = Option<String>, Query, description = "Words for what you want to do: the answer is `{items}`, the actions that fit, the best first"),
     ),
-    responses((status = 200, description = "A page of the live catalog", body = Value), (status = 304, description = "Not modified"), (status = 400, description = "cursor_invalid", body = Envelope)))]
+    responses((status = 200, description = "A page of the live catalog", body = Value), (status = 304, description = "Not modified")))]
 #[expect(dead_code, reason = "utoipa reads this function for /openapi.json; nothing calls it")]
 fn list_capabilities() {}
 
@@ -302,10 +305,14 @@ pub(super) async fn document(
         (Some(_), Some(_)) => {
             return Err(invalid("Send one of `capability` and `q`.".to_owned()).into());
         }
-        (Some(ids), None) => named(&app, &snapshot, ids)?,
+        (Some(ids), None) => {
+            // What is made for one request costs as much as a search.
+            app.host.rates.count_page_view(address)?;
+            named(&app, &snapshot, ids)?
+        }
         (None, Some(words)) => found(find(&app, words, CHOSEN, address)?),
         (None, None) => {
-            let page = page(&snapshot, asked.cursor.as_deref(), PATH)?;
+            let page = snapshot.page(asked.cursor.as_deref());
             let description = describe(&app, &snapshot, page);
             let response = respond(&app, &headers, &description, MEDIA_TYPE).await?;
             return Ok(with_next_page(response, PATH, page));
@@ -315,8 +322,8 @@ pub(super) async fn document(
         let text = "Send no `cursor` with `capability` or `q`: they have one page.";
         return Err(invalid(text.to_owned()).into());
     }
-    let description = Document::new(&build(&snapshot, &chosen, &app.public_url));
-    respond(&app, &headers, &description, MEDIA_TYPE).await
+    let description = build(&snapshot, &chosen, &app.public_url).to_string();
+    Ok(([(CONTENT_TYPE, MEDIA_TYPE), (CACHE_CONTROL, "no-cache")], description).into_response())
 }
 
 fn invalid(message: String) -> Failure {

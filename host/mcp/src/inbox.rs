@@ -10,6 +10,14 @@ use rmcp::{
     service::Peer,
 };
 use serde_json::json;
+use std::{
+    collections::HashMap,
+    sync::{MutexGuard, PoisonError},
+};
+use tokio_util::task::AbortOnDropHandle;
+
+/// The tasks that notify sessions of their inbox, by session.
+pub(super) type Subscriptions = HashMap<String, AbortOnDropHandle<()>>;
 
 /// The URI of the inbox of whoever reads it.
 pub(super) const INBOX: &str = "portolan://inbox";
@@ -39,11 +47,33 @@ impl Mcp {
         Ok(json!({ "events": events, "has_more": has_more }).to_string())
     }
 
-    /// Watches the inbox of a message's sender.
+    /// Watches the inbox of a message's sender, which costs a call.
     pub(super) async fn watch_inbox(&self, sender: &Sender) -> Result<InboxWatcher, ErrorData> {
-        self.ensure_inbox(sender).map_err(refused)?;
+        let _rate_limits = self.host.permit(&sender.caller, Access::Events).map_err(refused)?;
         let watched = self.host.events.watch(&sender.caller.agent_id).await;
         watched.map_err(|error| unavailable(&error))
+    }
+
+    /// Notifies a session, as in MCP before 2026-07-28, of each change of a watched inbox, in place of one that it
+    /// watched before, until [`end_subscriptions`](Self::end_subscriptions).
+    pub(super) fn notify_session_of_inbox(
+        &self,
+        session: &str,
+        inbox: InboxWatcher,
+        peer: Peer<RoleServer>,
+    ) {
+        let task = AbortOnDropHandle::new(tokio::spawn(notify_of_inbox(inbox, peer)));
+        self.subscriptions().insert(session.to_owned(), task);
+    }
+
+    /// Ends what a session is subscribed to. A session that has ended, or is no longer counted because its client is
+    /// gone, must not be kept by notifications.
+    pub fn end_subscriptions(&self, session: &str) {
+        self.subscriptions().remove(session);
+    }
+
+    fn subscriptions(&self) -> MutexGuard<'_, Subscriptions> {
+        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn ensure_inbox(&self, sender: &Sender) -> Result<(), Failure> {
@@ -51,8 +81,7 @@ impl Mcp {
     }
 }
 
-/// Notifies a session, as in MCP before 2026-07-28, of each change of a watched inbox, until the session ends.
-pub(super) async fn notify_of_inbox(mut inbox: InboxWatcher, peer: Peer<RoleServer>) {
+async fn notify_of_inbox(mut inbox: InboxWatcher, peer: Peer<RoleServer>) {
     let mut sent = Ok(());
     while sent.is_ok() {
         inbox.changed().await;
@@ -63,10 +92,7 @@ pub(super) async fn notify_of_inbox(mut inbox: InboxWatcher, peer: Peer<RoleServ
 
 #[expect(clippy::needless_pass_by_value, reason = "it maps the error of a result")]
 fn refused(failure: Failure) -> ErrorData {
-    ErrorData::invalid_request(
-        "the inbox is not open to this token; `data` says why",
-        Some(json!(failure)),
-    )
+    ErrorData::invalid_request("the inbox cannot be read; `data` says why", Some(json!(failure)))
 }
 
 fn unavailable(error: &dyn std::error::Error) -> ErrorData {

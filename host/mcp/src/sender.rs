@@ -1,6 +1,6 @@
 //! The authenticated sender of a message.
 
-use crate::View;
+use crate::{View, transport::SESSION_HEADER};
 use portolan_vocabulary::AgentCaller;
 use rmcp::{ErrorData, model::Extensions};
 use std::{fmt, sync::Arc};
@@ -28,4 +28,11 @@ pub(super) fn sender(extensions: &Extensions) -> Result<&Sender, ErrorData> {
     let parts = extensions.get::<http::request::Parts>();
     let sender = parts.and_then(|parts| parts.extensions.get::<Sender>());
     sender.ok_or_else(|| ErrorData::internal_error("the sender is unknown", None))
+}
+
+/// Returns the id of the session of a request with these extensions.
+pub(super) fn session(extensions: &Extensions) -> Result<&str, ErrorData> {
+    let parts = extensions.get::<http::request::Parts>();
+    let session = parts.and_then(|parts| parts.headers.get(SESSION_HEADER)?.to_str().ok());
+    session.ok_or_else(|| ErrorData::invalid_request("the request belongs to no session", None))
 }

@@ -4,9 +4,9 @@ use crate::{
     Mcp,
     call::Client,
     changes,
-    inbox::{INBOX, notify_of_inbox},
+    inbox::INBOX,
     prompts,
-    sender::sender,
+    sender::{sender, session},
 };
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -26,7 +26,7 @@ use std::{
     borrow::Cow,
     sync::{Arc, Mutex, PoisonError},
 };
-use tokio_util::task::AbortOnDropHandle;
+use tokio::task::JoinSet;
 
 /// The supported protocol revisions, the newest last.
 const VERSIONS: [ProtocolVersion; 3] =
@@ -52,14 +52,7 @@ const INSTRUCTIONS: &str = "Each tool has some actions of one capability of this
 pub struct Server {
     pub(super) mcp: Arc<Mcp>,
     /// The session's background tasks, which end when the last clone of the server is dropped.
-    tasks: Arc<Mutex<Tasks>>,
-}
-
-/// The background tasks of a session, in MCP before 2026-07-28.
-#[derive(Debug, Default)]
-struct Tasks {
-    changes: Option<AbortOnDropHandle<()>>,
-    inbox: Option<AbortOnDropHandle<()>>,
+    tasks: Arc<Mutex<JoinSet<()>>>,
 }
 
 impl Server {
@@ -228,19 +221,18 @@ impl ServerHandler for Server {
             return Err(ErrorData::resource_not_found(text, Some(data)));
         }
         let inbox = self.mcp.watch_inbox(sender(&context.extensions)?).await?;
-        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-        tasks.inbox =
-            Some(AbortOnDropHandle::new(tokio::spawn(notify_of_inbox(inbox, context.peer))));
+        let session = session(&context.extensions)?;
+        self.mcp.notify_session_of_inbox(session, inbox, context.peer.clone());
         Ok(())
     }
 
     async fn unsubscribe(
         &self,
         request: UnsubscribeRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         if request.uri == INBOX {
-            self.tasks.lock().unwrap_or_else(PoisonError::into_inner).inbox = None;
+            self.mcp.end_subscriptions(session(&context.extensions)?);
         }
         Ok(())
     }
@@ -249,6 +241,8 @@ impl ServerHandler for Server {
         let notifications = changes::notify_session(Arc::clone(&self.mcp), context.peer);
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         // A client that initializes twice is still notified once.
-        tasks.changes.get_or_insert_with(|| AbortOnDropHandle::new(tokio::spawn(notifications)));
+        if tasks.is_empty() {
+            tasks.spawn(notifications);
+        }
     }
 }

@@ -34,8 +34,7 @@ function unique(values, key) {
 const firstParagraph = (text) => text.trim().split(/\n\s*\n/)[0];
 
 const annotations = (given = {}, own = {}) =>
-  Object.entries({ ...given, ...own })
-    .filter(([, value]) => value !== undefined)
+  Object.entries({ ...given, ...Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined)) })
     .map(([key, value]) => ({ key, value: JSON.stringify(value) }));
 
 export class Capability {

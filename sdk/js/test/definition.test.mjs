@@ -68,7 +68,7 @@ test("the descriptor has the contract's form", () => {
     collections: [books], invokes: [invocation("credits", "spend")],
     actions: {
       sell: { access: "write", intents: ["get rid of it"], description: "Sell it.\n\nOnly once.", output: {}, errors: [Taken], emits: [SOLD], run() {} },
-      on_sold: { access: "internal", description: "Note it.", on: "shop.sold", output: {}, run() {} },
+      on_sold: { access: "internal", description: "Note it.", on: "shop.sold", output: {}, annotations: { "portolan/intents": ["as an annotation"] }, run() {} },
     },
   }).describe();
   assert.equal(described.summary, "Sells books.");
@@ -92,7 +92,7 @@ test("the descriptor has the contract's form", () => {
     { key: "portolan/tools", value: '[{"name":"sell","title":"Sell","description":"Sells.","actions":["sell"]}]' },
   ]);
   assert.deepEqual(sell.annotations, [{ key: "portolan/intents", value: '["get rid of it"]' }]);
-  assert.deepEqual(onSold.annotations, []);
+  assert.deepEqual(onSold.annotations, [{ key: "portolan/intents", value: '["as an annotation"]' }]);
   assert.deepEqual([sell.title, sell.description, sell.examples, sell.idempotent], ["Sell it", "Only once.", ["{}"], false]);
 });
 
