@@ -1,4 +1,4 @@
-//! Nodes of one database that are restarted one after the other behind a load balancer, while agents call over REST and
+//! Nodes that stop: those of one database are restarted one after the other behind a load balancer, while agents call over REST and
 //! over both revisions of MCP.
 
 use crate::harness::{
@@ -199,4 +199,29 @@ async fn no_call_fails_while_nodes_are_restarted_one_after_the_other() {
         "SELECT CAST(count(*) AS TEXT) FROM documents d JOIN collections c ON c.id = d.collection
                WHERE c.capability = 'ledger' AND c.name = 'accounts'";
     assert_eq!(nodes[0].database().texts(sql).await, [total.to_string()]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_stops_still_keeps_its_records() {
+    let options = Options::with(&["ledger"]);
+    let configuration = format!("public_url = \"{PUBLIC_URL}\"\n[limits]\nstop_delay_ms = 1500\n");
+    let node = Process::start(options.configuration(&configuration));
+    node.signal("TERM");
+    let started = Instant::now();
+    loop {
+        let ready = node.client.get(format!("{}/readyz", node.admin_url)).send().await.unwrap();
+        let closes = ready.headers()["connection"] == "close";
+        if ready.status() == 503 {
+            assert!(closes);
+            break;
+        }
+        assert!(started.elapsed() < PATIENCE, "a node that stops stays ready");
+    }
+    let refused = node.client.get(format!("{}/v1/agent-events/stream", node.url));
+    assert_eq!(refused.bearer_auth("made.up.1").send().await.unwrap().status(), 401);
+    let (status, folder) = tokio::task::block_in_place(|| node.wait());
+    assert!(status.success());
+    let node = tokio::task::block_in_place(|| Process::start_in(folder));
+    let rows = node.operate("/audit?limit=1000&action=auth:token_refused").await.body;
+    assert_eq!(rows["entries"].as_array().unwrap().len(), 1, "{rows:#}");
 }
