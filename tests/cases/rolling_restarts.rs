@@ -1,5 +1,5 @@
-//! Nodes that stop: those of one database are restarted one after the other behind a load balancer, while agents call over REST and
-//! over both revisions of MCP.
+//! Nodes that stop: those of one database are restarted one after the other behind a load balancer, while agents call
+//! over REST and over both revisions of MCP.
 
 use crate::harness::{
     Host, Options, PATIENCE, Process, Reply,

@@ -33,9 +33,12 @@ function unique(values, key) {
 /** Returns the first paragraph of a text. */
 const firstParagraph = (text) => text.trim().split(/\n\s*\n/)[0];
 
-const annotations = (given = {}, own = {}) =>
-  Object.entries({ ...given, ...Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined)) })
-    .map(([key, value]) => ({ key, value: JSON.stringify(value) }));
+/** Returns the records of annotations; `own` are those that have fields of their own, unless they are undefined. */
+function annotations(given = {}, own = {}) {
+  const declared = Object.entries(own).filter(([, value]) => value !== undefined);
+  const values = { ...given, ...Object.fromEntries(declared) };
+  return Object.entries(values).map(([key, value]) => ({ key, value: JSON.stringify(value) }));
+}
 
 export class Capability {
   #definition;
