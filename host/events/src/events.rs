@@ -2,7 +2,7 @@
 
 use crate::{
     envelope::sequence_text, settings::WebhookSettings, visibility::VisibilityTimeouts,
-    waiting::WaitingReaders, watch::WatchedInboxes,
+    waiting::WaitingReaders, watched::WatchedInboxes,
 };
 use portolan_outgoing::Outgoing;
 use portolan_store::{Attachments, Audience, DbError, InboxSignal, NewEvent, Store, Unit, Verdict};

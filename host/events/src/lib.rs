@@ -5,7 +5,7 @@
 //! - [`events`](Events): the service, and announcements of gaps in inboxes.
 //! - `envelope`: an event as its readers get it, a CloudEvent.
 //! - `waiting`: readers that wait for new events.
-//! - `watch`: watchers of inboxes, which take nothing from readers.
+//! - `watched` and `watch`: watchers of inboxes, which take nothing from readers.
 //! - `visibility`: the visibility timeout of delivered events.
 //! - `inbox`: pages of an inbox, long polls, acknowledgement and replay.
 //! - [`settings`](WebhookSettings): the operator's settings of webhooks.
@@ -36,6 +36,7 @@ mod signature;
 mod visibility;
 mod waiting;
 mod watch;
+mod watched;
 mod webhooks;
 
 pub use events::Events;

@@ -3,38 +3,11 @@
 use crate::{envelope::envelope, events::Events};
 use portolan_store::{DbError, StateError};
 use serde_json::{Map, Value};
-use std::{
-    collections::{HashMap, hash_map::RandomState},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::sync::Arc;
 use tokio::sync::watch;
 
 /// The maximum number of events that are shown at once.
 const SHOWN: usize = 50;
-
-/// The signals of watched inboxes, by agent.
-#[derive(Debug, Default)]
-pub(crate) struct WatchedInboxes(Mutex<HashMap<Arc<str>, watch::Sender<()>, RandomState>>);
-
-impl WatchedInboxes {
-    fn signals(&self) -> MutexGuard<'_, HashMap<Arc<str>, watch::Sender<()>, RandomState>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn subscribe(&self, agent_id: &Arc<str>) -> watch::Receiver<()> {
-        self.signals().entry(Arc::clone(agent_id)).or_default().subscribe()
-    }
-
-    pub(crate) fn wake(&self, agent_id: &str) {
-        if let Some(signal) = self.signals().get(agent_id) {
-            signal.send_replace(());
-        }
-    }
-
-    pub(crate) fn wake_all(&self) {
-        self.signals().values().for_each(|signal| signal.send_replace(()));
-    }
-}
 
 /// A watcher of an agent's inbox, until it is dropped.
 #[derive(Debug)]
@@ -83,10 +56,7 @@ struct Registration {
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        let mut signals = self.events.watched.signals();
-        if signals.get(&self.agent_id).is_some_and(|signal| signal.receiver_count() == 0) {
-            signals.remove(&self.agent_id);
-        }
+        self.events.watched.remove_unused(&self.agent_id);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     assets::icon_path, change_streams::ChangeStreams, compressed::CompressedDocuments,
-    connections::Connections, guide, map_settings::MapSettings, openapi::Descriptions,
+    connections::Connections, descriptions::Descriptions, guide, map_settings::MapSettings,
     operator::OperatorAccess, page_cache::PageCache, proxies::Proxies,
 };
 use portolan_mcp::{Mcp, McpSettings};

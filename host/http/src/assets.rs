@@ -1,16 +1,7 @@
-//! `GET /assets/{name}`: the stylesheet and the icon of every page that this host renders.
+//! The stylesheet and the icon of every page that this host renders.
 
-use crate::{
-    App, refusal,
-    refusal::Refusal,
-    request_id,
-    static_file::{IMMUTABLE, StaticFile, hashed_name},
-};
-use axum::{
-    Router, extract::Path, http::HeaderMap, middleware::from_fn_with_state, response::Response,
-    routing::get,
-};
-use std::sync::{Arc, LazyLock};
+use crate::static_file::{StaticFile, hashed_name};
+use std::sync::LazyLock;
 
 const STYLE: (&str, &str, &[u8]) =
     ("style.css", "text/css; charset=utf-8", include_bytes!("../templates/style.css"));
@@ -39,19 +30,9 @@ fn path_of((name, _, bytes): (&str, &str, &[u8])) -> String {
     format!("/assets/{}", hashed_name(name, bytes))
 }
 
-/// Returns the route, without the compression layer: every body is compressed already.
-pub(super) fn routes(app: &Arc<App>) -> Router {
-    Router::new()
-        .route("/assets/{name}", get(asset))
-        .method_not_allowed_fallback(refusal::no_such_method)
-        .layer(from_fn_with_state(app.host.clock.clone(), request_id::assign))
-}
-
-async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, Refusal> {
-    match FILES.iter().find(|file| file.name == name) {
-        Some(file) => Ok(file.respond(IMMUTABLE, &headers)),
-        None => Err(refusal::no_such_path().await),
-    }
+/// Returns the file with this name.
+pub(super) fn find(name: &str) -> Option<&'static StaticFile> {
+    FILES.iter().find(|file| file.name == name)
 }
 
 #[cfg(test)]

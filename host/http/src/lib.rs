@@ -14,10 +14,10 @@
 //!   (conditional requests), `media_type` and `coding` (content negotiation), `compressed` (documents in
 //!   content codings), `cors`.
 //! - Pages: `page` (their headers), `error_page` (a failure as a page for browsers), `assets` (the stylesheet
-//!   and the icon) and the `static_file` of each.
+//!   and the icon) with their `asset_routes`, and the `static_file` of each.
 //! - Handlers for agents: `capabilities`, `call`, `agents`, `events`, `mcp`, `feeds` and their `changes`
-//!   (`change_streams` counts the open streams), `openapi`,
-//!   `metadata` and its `guide`, `install`; `oauth` for their clients.
+//!   (`change_streams` counts the open streams), `openapi` and its
+//!   `descriptions`, `metadata` and its `guide`, `install`; `oauth` for their clients.
 //! - Handlers for people: `front` (the first page), `docs` (the reference), `map`, `record_pages` with their
 //!   `page_cache` and `sitemap`, `handoff`, the pages of `oauth`, among them those of the links in text messages.
 //!   For the provider of text messages: `sms`.
@@ -37,6 +37,7 @@ mod admission;
 mod agents;
 mod answer;
 mod app;
+mod asset_routes;
 mod assets;
 mod audit_export;
 mod basemap;
@@ -54,6 +55,7 @@ mod compressed;
 mod conditional;
 mod connections;
 mod cors;
+mod descriptions;
 mod dispatcher;
 mod docs;
 mod error_page;

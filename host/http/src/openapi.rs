@@ -18,7 +18,6 @@ use axum::{
     },
     response::{IntoResponse as _, Response},
 };
-use moka::sync::Cache;
 use portolan_catalog::{Capability, Document, Page, Snapshot, branch, hoist};
 use portolan_vocabulary::{ErrorCode, Failure};
 use serde::Deserialize;
@@ -31,21 +30,6 @@ const MEDIA_TYPE: &str = "application/openapi+json";
 const SCHEMAS: &str = "#/components/schemas/";
 /// The maximum number of capabilities that are named or found.
 const CHOSEN: usize = 20;
-/// The maximum number of bytes of all kept pages.
-const MAX_BYTES: u64 = 64 << 20;
-
-/// The descriptions of pages of the catalog, by the catalog version and the first capability.
-#[derive(Debug)]
-pub(super) struct Descriptions(Cache<(u64, Arc<str>), Document>);
-
-impl Descriptions {
-    pub(super) fn new() -> Self {
-        let bytes = |document: &Document| document.body.len().try_into().unwrap_or(u32::MAX);
-        let cache = Cache::builder().max_capacity(MAX_BYTES);
-        Self(cache.weigher(move |_, document| bytes(document)).build())
-    }
-}
-
 /// The parameters of the query, of which one chooses.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -354,7 +338,7 @@ fn found(actions: Vec<(Arc<Capability>, String)>) -> Vec<Arc<Capability>> {
 /// Returns the description of a page of the catalog, which is made once.
 fn describe(app: &App, snapshot: &Snapshot, page: &Page) -> Document {
     let first = page.capabilities.first().map_or_else(Arc::default, |first| Arc::clone(&first.id));
-    app.openapi.0.get_with((snapshot.version, first), || {
+    app.openapi.get_or_make(snapshot.version, first, || {
         let mut description = build(snapshot, &page.capabilities, &app.public_url);
         if let (Some(cursor), Some(root)) = (&page.next_cursor, description.as_object_mut()) {
             root.insert("x-next".to_owned(), json!(format!("{PATH}?cursor={cursor}")));

@@ -1,7 +1,7 @@
 //! Every route, and the layers around them.
 
 use crate::{
-    App, admin, admission::count_request, agents, assets, audit_export, call, capabilities,
+    App, admin, admission::count_request, agents, asset_routes, audit_export, call, capabilities,
     capabilities::AsItIs, challenge, city_routes, cors, dispatcher::Dispatcher, docs, events,
     feeds, front, handoff, install, map, mcp, metadata, oauth, openapi, operator_gate,
     operator_gate::OperatorGate, operator_routes, operator_routes::Handled, refusal, request_id,
@@ -135,7 +135,7 @@ fn router<S: ServerHandler + Send + 'static>(
         ))
         .merge(feeds::routes(&app))
         .merge(map::routes(&app))
-        .merge(assets::routes(&app))
+        .merge(asset_routes::routes(&app))
 }
 
 /// Returns the service at the operator's address and at the operator's socket.

@@ -7,7 +7,6 @@
 use crate::{
     Mcp, Sender,
     call::{Client, ToolAnswer, ToolOutcome},
-    transport::SESSION_HEADER,
 };
 use http::{
     HeaderMap,

@@ -1,8 +1,8 @@
 //! The endpoint: the state that the servers of all clients share, and the check of scopes before a call.
 
 use crate::{
-    McpSettings, Page, View, hints::ensure_true_hints, inbox::Subscriptions, request::ToolRequest,
-    tools, view::ToolSet, waiting::Waiting,
+    McpSettings, Page, View, hints::ensure_true_hints, request::ToolRequest,
+    subscriptions::Subscriptions, tools, view::ToolSet, waiting::Waiting,
 };
 use portolan_catalog::Capability;
 use portolan_pipeline::{Host, ensure_permitted};
@@ -10,10 +10,7 @@ use portolan_vocabulary::{AgentCaller, ErrorCode, Failure, one_line};
 use rmcp::{ErrorData, model::JsonRpcError};
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Map, Value, json};
-use std::{
-    fmt,
-    sync::{Arc, Mutex},
-};
+use std::{fmt, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
 /// The maximum number of toolsets that a message names.
@@ -33,7 +30,8 @@ pub struct Mcp {
     pub(super) stop: CancellationToken,
     /// The agents of which a call waits until a person has claimed them.
     pub(super) waiting: Waiting,
-    pub(super) subscriptions: Mutex<Subscriptions>,
+    /// What sessions are subscribed to.
+    pub(super) subscriptions: Subscriptions,
 }
 
 /// The part of a message that names a tool and its arguments.
@@ -79,7 +77,7 @@ impl Mcp {
             pages,
             stop,
             waiting: Waiting::default(),
-            subscriptions: Mutex::default(),
+            subscriptions: Subscriptions::default(),
         })
     }
 

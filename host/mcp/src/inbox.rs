@@ -10,14 +10,6 @@ use rmcp::{
     service::Peer,
 };
 use serde_json::json;
-use std::{
-    collections::HashMap,
-    sync::{MutexGuard, PoisonError},
-};
-use tokio_util::task::AbortOnDropHandle;
-
-/// The tasks that notify sessions of their inbox, by session.
-pub(super) type Subscriptions = HashMap<String, AbortOnDropHandle<()>>;
 
 /// The URI of the inbox of whoever reads it.
 pub(super) const INBOX: &str = "portolan://inbox";
@@ -62,18 +54,13 @@ impl Mcp {
         inbox: InboxWatcher,
         peer: Peer<RoleServer>,
     ) {
-        let task = AbortOnDropHandle::new(tokio::spawn(notify_of_inbox(inbox, peer)));
-        self.subscriptions().insert(session.to_owned(), task);
+        self.subscriptions.start(session, notify_of_inbox(inbox, peer));
     }
 
     /// Ends what a session is subscribed to. A session that has ended, or is no longer counted because its client is
     /// gone, must not be kept by notifications.
     pub fn end_subscriptions(&self, session: &str) {
-        self.subscriptions().remove(session);
-    }
-
-    fn subscriptions(&self) -> MutexGuard<'_, Subscriptions> {
-        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
+        self.subscriptions.end(session);
     }
 
     fn ensure_inbox(&self, sender: &Sender) -> Result<(), Failure> {

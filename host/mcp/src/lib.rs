@@ -13,7 +13,7 @@
 //!   the questions with which a person claims the agent during a call, `claim_page` the page where they do it, `waiting`
 //!   the agents whose calls wait for it; `direct` answers calls without the transport.
 //! - `resources` and `page` are documents, `inbox` the agent's events as one of them, `prompts` texts that a person
-//!   can start with, `changes` the notifications about a new catalog version and new events.
+//!   can start with, `changes` the notifications about a new catalog version and new events, `subscriptions` the tasks that send them to sessions.
 //!
 //! Invariants: no other crate knows the protocol's messages; a tool's call is the pipeline's call, and a tool
 //! never runs a component itself; a stream ends when its token expires, and within seconds when its token is
@@ -39,6 +39,7 @@ mod sender;
 mod server;
 mod sessions;
 mod settings;
+mod subscriptions;
 mod tool;
 mod tools;
 mod transport;
@@ -50,8 +51,8 @@ pub use direct::DirectCall;
 pub use endpoint::{Mcp, parse_error_response};
 pub use page::Page;
 pub use rmcp::ServerHandler;
-pub use sender::Sender;
+pub use sender::{SESSION_HEADER, Sender};
 pub use server::Server;
 pub use settings::McpSettings;
-pub use transport::{SESSION_HEADER, SESSION_IDLE, Service};
+pub use transport::{SESSION_IDLE, Service};
 pub use view::View;

@@ -1,9 +1,12 @@
-//! The authenticated sender of a message.
+//! The authenticated sender of a message, and its session.
 
-use crate::{View, transport::SESSION_HEADER};
+use crate::View;
 use portolan_vocabulary::AgentCaller;
 use rmcp::{ErrorData, model::Extensions};
 use std::{fmt, sync::Arc};
+
+/// The header that names the session of a request, in MCP before 2026-07-28.
+pub const SESSION_HEADER: &str = "mcp-session-id";
 
 /// The authenticated sender of a message, which travels with the request as an extension.
 #[derive(Clone)]

@@ -13,8 +13,6 @@ use url::Url;
 /// The HTTP service of the endpoint.
 pub type Service<S> = StreamableHttpService<S, LocalSessionManager>;
 
-/// The header that names the session of a request, in MCP before 2026-07-28.
-pub const SESSION_HEADER: &str = "mcp-session-id";
 /// An idle session ends after this time.
 pub const SESSION_IDLE: Duration = Duration::from_secs(30 * 60);
 
