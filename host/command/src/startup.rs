@@ -103,7 +103,7 @@ impl OpenHost {
         let (mut stopping, delay) = (stop.clone(), app.host.sandbox.limits().stop_delay());
         tokio::spawn(async move {
             // An error means that the sender was dropped, which stops the host too.
-            let _ended = stopping.wait_for(|stopping| *stopping).await;
+            drop(stopping.wait_for(|stopping| *stopping).await);
             tokio::time::sleep(delay).await;
             stop_work.send_replace(true);
         });

@@ -7,6 +7,7 @@
 use crate::{
     Mcp, Sender,
     call::{Client, ToolAnswer, ToolOutcome},
+    sender::SESSION_HEADER,
 };
 use http::{
     HeaderMap,
