@@ -20,6 +20,8 @@ const PUBLIC_URL: &str = "http://127.0.0.1:1";
 const ALL: &str = "svc.read svc.write svc.events";
 /// The time between two looks of the load balancer at a node, far below the nodes' delay before they stop.
 const LOOK_INTERVAL: Duration = Duration::from_millis(25);
+/// The pause of an agent between two calls, which leaves processor time to other tests.
+const PAUSE: Duration = Duration::from_millis(10);
 
 fn restarts() -> usize {
     if std::env::var_os("PORTOLAN_TEST_FULL").is_some() { 100 } else { 4 }
@@ -129,7 +131,7 @@ impl Door {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn no_call_fails_while_nodes_are_restarted_one_after_the_other() {
     let url = postgres::database().await;
-    let configuration = format!("public_url = \"{PUBLIC_URL}\"\n[limits]\nstop_delay_ms = 400\n");
+    let configuration = format!("public_url = \"{PUBLIC_URL}\"\n[limits]\nstop_delay_ms = 2000\n");
     let start = || {
         let options = Options::with(&["ledger"]).configuration(&configuration).postgres(&url);
         tokio::task::block_in_place(|| Process::start(options))
@@ -157,6 +159,7 @@ async fn no_call_fails_while_nodes_are_restarted_one_after_the_other() {
                     Ok(()) => opened += 1,
                     Err(failure) => failures.push(failure),
                 }
+                tokio::time::sleep(PAUSE).await;
             }
             (door.name(), opened, failures)
         })
@@ -204,7 +207,7 @@ async fn no_call_fails_while_nodes_are_restarted_one_after_the_other() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_stops_still_keeps_its_records() {
     let options = Options::with(&["ledger"]);
-    let configuration = format!("public_url = \"{PUBLIC_URL}\"\n[limits]\nstop_delay_ms = 1500\n");
+    let configuration = format!("public_url = \"{PUBLIC_URL}\"\n[limits]\nstop_delay_ms = 5000\n");
     let node = Process::start(options.configuration(&configuration));
     node.signal("TERM");
     let started = Instant::now();
