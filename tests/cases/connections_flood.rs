@@ -67,7 +67,8 @@ async fn at_the_maximum_of_connections_everybody_is_still_answered() {
     ensure_everybody_is_answered(&host).await;
     let closed = host.metric("portolan_connections_closed_total{reason=\"total\"}").await;
     assert!(closed >= 1_400 - 512, "{closed}");
-    assert!(host.metric("portolan_connections").await > 400);
+    // A busy machine closes more than it must, because those that it has told to close are still open.
+    assert!(host.metric("portolan_connections").await > 128);
     assert!(host.metric("process_open_fds").await < 1_024);
     assert!(!host.log().contains("connections cannot be accepted"), "{}", host.log());
     drop(flood);
