@@ -24,7 +24,6 @@ pub(super) fn ensure_true_hints(
         return Ok(());
     };
     let Some(right) = capability.tool_with(action) else { return Ok(()) };
-    let step = json!({ "capability": target.capability, "input": target.body });
     if view.read_only && !right.read_only {
         let message = format!("This endpoint only reads, and {action} does not. Use /mcp.");
         return Err(Failure::new(ErrorCode::NotPermitted).message(message));
@@ -41,6 +40,7 @@ pub(super) fn ensure_true_hints(
     let message =
         format!("The tool {called} does not have the action {action}; {} has it.", right.name);
     let failure = Failure::new(ErrorCode::UnknownAction).message(message);
+    let step = json!({ "capability": target.capability, "input": target.body });
     // A long call is not repeated.
     Err(if step.to_string().len() > REPEATED_BYTES { failure } else { failure.next(step) })
 }
