@@ -68,7 +68,7 @@ async fn a_search_costs_as_much_as_a_call() {
     }
     let refused = client.tool(find.0, find.1).await["structuredContent"].clone();
     assert_eq!(refused["error_code"], "rate_limited", "{refused:#}");
-    // Whoever has no token has what all unclaimed agents of an address have together, ten times the limit.
+    // A search without a token counts against the address, which has ten times the limit of an agent.
     let mut found = 0;
     let searches = [
         "/v1/capabilities?q=a",

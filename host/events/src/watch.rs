@@ -15,15 +15,15 @@ pub struct InboxWatcher {
     // `changes` is dropped first, because the registration counts what is left.
     changes: watch::Receiver<()>,
     registration: Registration,
-    /// Whether there was a signal after which the inbox was not looked at.
+    /// Whether there was a signal since the inbox was last read.
     is_signalled: bool,
     /// The newest sequence that the watcher was told of.
     newest: u64,
 }
 
 impl InboxWatcher {
-    /// Waits until there is an event that the watcher was not told of. A failure of the database counts as one,
-    /// because there may be one. A wait that is dropped loses no event.
+    /// Waits until there is an event that the watcher was not told of, or the database cannot be read. A dropped
+    /// wait loses no event.
     pub async fn changed(&mut self) {
         loop {
             if !self.is_signalled {

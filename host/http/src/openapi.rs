@@ -290,7 +290,7 @@ pub(super) async fn document(
             return Err(invalid("Send one of `capability` and `q`.".to_owned()).into());
         }
         (Some(ids), None) => {
-            // What is made for one request costs as much as a search.
+            // This description is not cached, so it costs as much as a search.
             app.host.rates.count_page_view(address)?;
             named(&app, &snapshot, ids)?
         }

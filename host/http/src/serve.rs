@@ -185,7 +185,7 @@ pub async fn accept<L: Listener>(listener: L, server: Server) {
                 continue;
             }
             accepted = listener.accept() => accepted,
-            // The clients of connections that wait to be accepted would see them reset.
+            // The queue is empty: closing the listener would reset the connections in it.
             () = ready(()), if is_stopped => break,
         };
         let (stream, peer) = match accepted {
