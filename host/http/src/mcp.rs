@@ -186,15 +186,19 @@ async fn admit(
     write_out_accepted(request.headers_mut());
     // The transport would answer a call for which the token lacks a scope with 200, after which no client
     // asks for more scopes.
+    let mcp = &admission.app.mcp;
+    let direct = message.is_json.then(|| mcp.direct_call(request.headers(), &message.body));
+    let direct = direct.flatten();
     if request.method() == Method::POST && !has_every_scope(&caller) {
-        admission.app.mcp.ensure_scope(&caller, &view, &message.body)?;
+        match &direct {
+            Some(call) => mcp.ensure_scope_of(&caller, &view, call)?,
+            None => mcp.ensure_scope(&caller, &view, &message.body)?,
+        }
     }
     let method = request.method().clone();
     let sender = Sender { caller, token, request_id, view };
-    if message.is_json
-        && let Some(call) = admission.app.mcp.direct_call(request.headers(), &message.body)
-    {
-        let answer = admission.app.mcp.answer(call, sender).await?;
+    if let Some(call) = direct {
+        let answer = mcp.answer(call, sender).await?;
         return Ok(([(header::CONTENT_TYPE, JSON)], answer).into_response());
     }
     let stream_opened_by = (method == Method::GET).then(|| sender.clone());

@@ -6,7 +6,7 @@ use crate::{
     door::Door,
     finder,
     hints::ensure_true_hints,
-    next::translate_next,
+    next::translated,
     request::{Target, ToolRequest},
     tools::Tools,
 };
@@ -20,6 +20,7 @@ use rmcp::{
     },
     service::{Peer, RequestContext},
 };
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -58,16 +59,48 @@ pub(super) enum ToolOutcome {
 /// The body of a tool's result: that of the answer to a call over HTTP, with the next step as this client can take
 /// it.
 pub(super) struct ToolAnswer {
-    pub(super) body: Value,
+    pub(super) body: ToolBody,
     pub(super) is_error: bool,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum ToolBody {
+    /// The answer to a call, which becomes JSON once, when it is written.
+    Call(Box<Answer>),
+    Other(Value),
+}
+
+impl ToolBody {
+    fn into_value(self) -> Value {
+        match self {
+            Self::Call(answer) => answer.into_body(),
+            Self::Other(body) => body,
+        }
+    }
 }
 
 impl ToolOutcome {
     /// `call` is the capability call that ended so, if the tool made one.
-    fn answered(outcome: Result<Value, Failure>, door: &Door<'_>, call: Option<&Target>) -> Self {
+    fn answered(
+        outcome: Result<ToolBody, Failure>,
+        door: &Door<'_>,
+        call: Option<&Target>,
+    ) -> Self {
         let is_error = outcome.is_err();
-        let mut body = outcome.unwrap_or_else(|failure| json!(failure));
-        translate_next(&mut body, door, call);
+        let body = match outcome {
+            Ok(ToolBody::Call(mut answer)) => {
+                answer.next = answer.next.and_then(|next| translated(next, None, door, call));
+                ToolBody::Call(answer)
+            }
+            Ok(body) => body,
+            Err(mut failure) => {
+                let conflict = failure.conflict.as_deref();
+                let next = failure.next.and_then(|next| translated(*next, conflict, door, call));
+                failure.next = next.map(Box::new);
+                ToolBody::Other(json!(failure))
+            }
+        };
         Self::Answered(ToolAnswer { body, is_error })
     }
 }
@@ -77,10 +110,10 @@ impl From<ToolOutcome> for CallToolResponse {
         match outcome {
             ToolOutcome::Asked(question) => question.into(),
             ToolOutcome::Answered(ToolAnswer { body, is_error: true }) => {
-                CallToolResult::structured_error(body).into()
+                CallToolResult::structured_error(body.into_value()).into()
             }
             ToolOutcome::Answered(ToolAnswer { body, is_error: false }) => {
-                CallToolResult::structured(body).into()
+                CallToolResult::structured(body.into_value()).into()
             }
         }
     }
@@ -93,46 +126,48 @@ impl Mcp {
         mut sender: Sender,
         client: Client<'_>,
     ) -> Result<ToolOutcome, ErrorData> {
-        let arguments = request.arguments.unwrap_or_default();
+        let CallToolRequestParams { name, arguments, input_responses, request_state, .. } = request;
         let now = self.host.clock.now();
         let tools = self.current_tools();
-        let parsed = tools.request(&request.name, arguments).ok_or_else(|| {
-            let text = format!("there is no tool {}; tools/list has them", request.name);
+        let parsed = tools.request(&name, arguments.unwrap_or_default()).ok_or_else(|| {
+            let text = format!("there is no tool {name}; tools/list has them");
             ErrorData::invalid_params(text, None)
         })?;
-        let Sender { caller, view, .. } = sender.clone();
-        let door = Door { tools: &tools, view: &view, caller: &caller, called: &request.name };
+        let answered = |outcome, sender: &Sender, call: Option<&Target>| {
+            Ok(ToolOutcome::answered(outcome, &Door::of(&tools, sender, &name), call))
+        };
         let target = match parsed {
             ToolRequest::Call(target) => target,
             ToolRequest::Find { query } => {
                 // A search costs as much as a call.
-                let permitted = self.host.permit(&caller, Access::Open);
-                let found = permitted.map(|_| tools.finder().find(&query, &caller, now, &door));
-                return Ok(ToolOutcome::answered(found, &door, None));
+                let permitted = self.host.permit(&sender.caller, Access::Open);
+                let found = permitted.map(|_| {
+                    let door = Door::of(&tools, &sender, &name);
+                    tools.finder().find(&query, &sender.caller, now, &door)
+                });
+                return answered(found.map(ToolBody::Other), &sender, None);
             }
             ToolRequest::Describe { capability } => {
+                let caller = &sender.caller;
                 let described = self
                     .host
-                    .permit(&caller, Access::Open)
-                    .and_then(|_| finder::describe(&tools.snapshot, &caller, &capability, now));
-                return Ok(ToolOutcome::answered(described, &door, None));
+                    .permit(caller, Access::Open)
+                    .and_then(|_| finder::describe(&tools.snapshot, caller, &capability, now));
+                return answered(described.map(ToolBody::Other), &sender, None);
             }
         };
-        if let Err(failure) = ensure_true_hints(&tools.snapshot, &target, &view) {
-            return Ok(ToolOutcome::answered(Err(failure), &door, None));
+        if let Err(failure) = ensure_true_hints(&tools.snapshot, &target, &sender.view) {
+            return answered(Err(failure), &sender, None);
         }
         let mut mode = client.modes.mode_for(&sender.caller);
         // An agent that was claimed meanwhile has nothing to ask.
-        let state = request.request_state.filter(|_| sender.caller.owner_id.is_none());
+        let state = request_state.filter(|_| sender.caller.owner_id.is_none());
         if let (Some(state), Some(asked)) = (state, mode) {
-            let responses = request.input_responses;
-            match self.continue_claim(&sender, &state, responses, &target, asked).await? {
+            match self.continue_claim(&sender, &state, input_responses, &target, asked).await? {
                 Outcome::Asked(question) => {
                     return Ok(ToolOutcome::Asked(self.ask(&sender, question, &target)?));
                 }
-                Outcome::Refused(failure) => {
-                    return Ok(ToolOutcome::answered(Err(failure), &door, Some(&target)));
-                }
+                Outcome::Refused(failure) => return answered(Err(failure), &sender, Some(&target)),
                 Outcome::Completed => self.reload_caller(&mut sender).await,
                 Outcome::Declined => mode = None,
             }
@@ -155,7 +190,8 @@ impl Mcp {
                 Outcome::Asked(_) | Outcome::Declined => {}
             }
         }
-        Ok(ToolOutcome::answered(outcome.map(Answer::into_body), &door, Some(&target)))
+        let outcome = outcome.map(|answer| ToolBody::Call(Box::new(answer)));
+        answered(outcome, &sender, Some(&target))
     }
 
     /// Returns the tools of the latest catalog version.

@@ -5,7 +5,7 @@
 //! what is refused. Both answer a call with the same bytes.
 
 use crate::{
-    Mcp, Sender,
+    Mcp, Sender, View,
     call::{Client, ToolAnswer, ToolOutcome},
     sender::SESSION_HEADER,
 };
@@ -13,7 +13,7 @@ use http::{
     HeaderMap,
     header::{ACCEPT, AsHeaderName, HOST, ORIGIN},
 };
-use portolan_vocabulary::{ErrorCode, Failure};
+use portolan_vocabulary::{AgentCaller, ErrorCode, Failure};
 use rmcp::model::{
     CallToolRequestMethod, CallToolRequestParams, ClientCapabilities, JsonRpcError,
     JsonRpcVersion2_0, ProtocolVersion, RequestId, ResultType,
@@ -74,6 +74,21 @@ impl Mcp {
     pub fn direct_call(&self, headers: &HeaderMap, body: &[u8]) -> Option<DirectCall> {
         let tools = self.current_tools();
         parse(headers, body, &self.hosts).filter(|call| tools.has(&call.request.name))
+    }
+
+    /// Ensures that a token's scopes allow a call, as [`ensure_scope`](Self::ensure_scope) does for the transport.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `insufficient_scope`.
+    pub fn ensure_scope_of(
+        &self,
+        caller: &AgentCaller,
+        view: &View,
+        call: &DirectCall,
+    ) -> Result<(), Failure> {
+        let CallToolRequestParams { name, arguments, .. } = &call.request;
+        self.ensure_scope_of_call(caller, view, (name, arguments.clone().unwrap_or_default()))
     }
 
     /// Answers a call with the JSON of a response.

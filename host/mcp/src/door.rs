@@ -1,7 +1,7 @@
 //! The steps that one client can take: calls of the tools that it sees.
 
 use crate::{
-    finder,
+    Sender, finder,
     next::Steps,
     request::tool_call,
     tools::Tools,
@@ -19,6 +19,13 @@ pub(super) struct Door<'a> {
     pub(super) caller: &'a AgentCaller,
     /// The name of the tool that the client has called.
     pub(super) called: &'a str,
+}
+
+impl<'a> Door<'a> {
+    /// Returns what the sender of a message sees. `called` is the name of the tool that it calls.
+    pub(super) fn of(tools: &'a Tools, sender: &'a Sender, called: &'a str) -> Self {
+        Self { tools, view: &sender.view, caller: &sender.caller, called }
+    }
 }
 
 impl Door<'_> {

@@ -133,9 +133,19 @@ impl Mcp {
         if method != "tools/call" {
             return Ok(());
         }
-        let tools = self.current_tools();
         let arguments = parameters.arguments.unwrap_or_default();
-        let Some(ToolRequest::Call(target)) = tools.request(&parameters.name, arguments) else {
+        self.ensure_scope_of_call(caller, view, (&parameters.name, arguments))
+    }
+
+    /// Ensures that a token's scopes allow a call of a tool with these arguments.
+    pub(super) fn ensure_scope_of_call(
+        &self,
+        caller: &AgentCaller,
+        view: &View,
+        (name, arguments): (&str, Map<String, Value>),
+    ) -> Result<(), Failure> {
+        let tools = self.current_tools();
+        let Some(ToolRequest::Call(target)) = tools.request(name, arguments) else {
             return Ok(());
         };
         let Ok(capability) = tools.snapshot.find(&target.capability, self.host.clock.now()) else {

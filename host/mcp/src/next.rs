@@ -23,21 +23,18 @@ pub(super) trait Steps {
     fn find(&self) -> Map<String, Value>;
 }
 
-/// Replaces the next step in the body of an answer or a refusal. `call` is the call that it answers; `None` for
-/// a tool that calls no capability.
-pub(super) fn translate_next(body: &mut Value, steps: &dyn Steps, call: Option<&Target>) {
-    let Some(members) = body.as_object_mut() else { return };
-    let Some(next) = members.shift_remove("next") else { return };
-    let step = match requested_path(&next) {
-        Some(path) => {
-            let correction = call.filter(|call| schema_of(path) == Some(&*call.capability));
-            let correction =
-                correction.and_then(|call| corrected_call(members.get("conflict")?, steps, call));
-            correction.or_else(|| step_of_path(path, steps))
-        }
-        None => step_of_call(next, steps),
-    };
-    members.extend(step.map(|step| ("next".to_owned(), step)));
+/// Returns the next step of an answer or a refusal as a client can take it; `None` if it cannot take it. `conflict` is
+/// that of a refusal. `call` is the call that ended so; `None` for a tool that calls no capability.
+pub(super) fn translated(
+    next: Value,
+    conflict: Option<&Value>,
+    steps: &dyn Steps,
+    call: Option<&Target>,
+) -> Option<Value> {
+    let Some(path) = requested_path(&next) else { return step_of_call(next, steps) };
+    let correction = call.filter(|call| schema_of(path) == Some(&*call.capability));
+    let correction = correction.and_then(|call| corrected_call(conflict?, steps, call));
+    correction.or_else(|| step_of_path(path, steps))
 }
 
 /// Returns the path of a step that is a request of the REST API.
@@ -164,9 +161,8 @@ mod tests {
         let body = body.as_object().unwrap().clone();
         let target =
             Target { capability: Arc::from("notes.book"), body, permitted: Permitted::All };
-        let mut refusal = refusal;
-        translate_next(&mut refusal, &Client { has_finder }, Some(&target));
-        refusal.get("next").cloned()
+        let next = refusal["next"].clone();
+        translated(next, refusal.get("conflict"), &Client { has_finder }, Some(&target))
     }
 
     fn next(next: Value) -> Value {
