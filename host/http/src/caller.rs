@@ -38,9 +38,8 @@ impl FromRequestParts<Arc<App>> for Authenticated {
         let Ok(ClientAddress(address)) = ClientAddress::from_request_parts(parts, app).await;
         let token = bearer(&parts.headers)?;
         let identity = &app.host.identity;
-        // Boxed to shrink the future, which is kept for as long as a request waits.
         let caller = identity.authenticate_request(token, identity.audience(), address);
-        Ok(Self(Box::pin(caller).await?))
+        Ok(Self(caller.await?))
     }
 }
 

@@ -171,7 +171,7 @@ async fn admit(
     let holder = SessionHolder::of(&caller);
     let session = header_text(request.headers(), SESSION_HEADER);
     match &session {
-        Some(session) => admission.ensure_holder(session, &holder).await?,
+        Some(session) => Box::pin(admission.ensure_holder(session, &holder)).await?,
         None if can_start_session(&request) => {
             admission.app.host.permit(&caller, Access::Open)?;
             admission.ensure_session(&holder)?;
@@ -213,7 +213,8 @@ async fn admit(
         None => {
             if let Some(session) = header_text(response.headers(), SESSION_HEADER) {
                 let agent_id = &holder.agent_id;
-                admission.app.mcp.keep_session(&session, agent_id, &message.body).await;
+                let kept = admission.app.mcp.keep_session(&session, agent_id, &message.body);
+                Box::pin(kept).await;
                 admission.sessions.insert(session, holder);
             }
         }

@@ -66,10 +66,14 @@ impl Identity {
         {
             return Ok(cached.standing.clone());
         }
-        if self.is_any_revoked(&mut self.unit(), &verified.revocable_ids).await? {
-            return Err(IdentityError::TokenInvalid);
-        }
-        let standing = self.load_standing(&verified.agent_id).await?;
+        // Boxed, because few requests get here, and the future of each would have room for it.
+        let standing = Box::pin(async {
+            if self.is_any_revoked(&mut self.unit(), &verified.revocable_ids).await? {
+                return Err(IdentityError::TokenInvalid);
+            }
+            self.load_standing(&verified.agent_id).await
+        });
+        let standing = standing.await?;
         let cached = CachedStanding { read_at: now, invalidations, standing: standing.clone() };
         verified.standing.store(Some(Arc::new(cached)));
         Ok(standing)

@@ -15,6 +15,7 @@ use crate::{
     throttle::Throttle,
     token::{TOKEN_CACHE_CAPACITY, VerifiedToken},
 };
+use ahash::RandomState;
 use moka::sync::Cache;
 use portolan_outgoing::Outgoing;
 use portolan_store::{AuditRecord, Store, Unit};
@@ -54,7 +55,7 @@ pub struct Identity {
     pub(crate) mcp_audience: String,
     /// The verified tokens, by the token itself: a cryptographic hash of it would cost more than
     /// everything else that is done with a cached token.
-    pub(crate) verified: Cache<Box<str>, Arc<VerifiedToken>>,
+    pub(crate) verified: Cache<Box<str>, Arc<VerifiedToken>, RandomState>,
     /// The number of invalidations of cached standings by this node. See `authenticate`.
     invalidations: AtomicU64,
 }
@@ -86,7 +87,9 @@ impl Identity {
             settings,
             store,
             clock,
-            verified: Cache::new(TOKEN_CACHE_CAPACITY),
+            verified: Cache::builder()
+                .max_capacity(TOKEN_CACHE_CAPACITY)
+                .build_with_hasher(RandomState::new()),
             invalidations: AtomicU64::new(0),
         })
     }

@@ -60,7 +60,9 @@ impl Identity {
             self.ensure_unexpired(verified.expires_at)?;
             return Ok(verified);
         }
-        let verified = Arc::new(VerifiedToken::from(self.verify_signature(token).await?));
+        // Boxed, because few requests get here, and the future of each would have room for it.
+        let claims = Box::pin(self.verify_signature(token)).await?;
+        let verified = Arc::new(VerifiedToken::from(claims));
         self.verified.insert(token.into(), Arc::clone(&verified));
         Ok(verified)
     }

@@ -163,12 +163,13 @@ impl Mcp {
         // An agent that was claimed meanwhile has nothing to ask.
         let state = request_state.filter(|_| sender.caller.owner_id.is_none());
         if let (Some(state), Some(asked)) = (state, mode) {
-            match self.continue_claim(&sender, &state, input_responses, &target, asked).await? {
+            let continued = self.continue_claim(&sender, &state, input_responses, &target, asked);
+            match Box::pin(continued).await? {
                 Outcome::Asked(question) => {
                     return Ok(ToolOutcome::Asked(self.ask(&sender, question, &target)?));
                 }
                 Outcome::Refused(failure) => return answered(Err(failure), &sender, Some(&target)),
-                Outcome::Completed => self.reload_caller(&mut sender).await,
+                Outcome::Completed => Box::pin(self.reload_caller(&mut sender)).await,
                 Outcome::Declined => mode = None,
             }
         }
@@ -181,10 +182,11 @@ impl Mcp {
             let Some(peer) = client.peer else {
                 return Ok(ToolOutcome::Asked(self.ask(&sender, question, &target)?));
             };
-            match self.ask_and_wait(&sender, peer, question).await {
+            match Box::pin(self.ask_and_wait(&sender, peer, question)).await {
                 Outcome::Completed => {
-                    self.reload_caller(&mut sender).await;
-                    outcome = self.run(&sender, &target.capability, target.body.clone()).await;
+                    Box::pin(self.reload_caller(&mut sender)).await;
+                    let run = self.run(&sender, &target.capability, target.body.clone());
+                    outcome = Box::pin(run).await;
                 }
                 Outcome::Refused(failure) => outcome = Err(failure),
                 Outcome::Asked(_) | Outcome::Declined => {}

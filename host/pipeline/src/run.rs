@@ -84,7 +84,7 @@ impl Host {
         let mut run_outcome = self.retry(run).await;
         while run_outcome.is_none() && Instant::now() < deadline {
             let _changed = tokio::time::timeout(REPLACEMENT_INTERVAL, changes.changed()).await;
-            run_outcome = self.run_newest(run).await;
+            run_outcome = Box::pin(self.run_newest(run)).await;
         }
         let run_outcome = run_outcome.unwrap_or_else(|| {
             RunOutcome::failed(Failure::new(ErrorCode::DependencyUnavailable).after_s(1))
@@ -181,6 +181,9 @@ impl Host {
     }
 
     /// Commits the writes of a run. A run without writes is validated if it has read more than once.
+    ///
+    /// The futures of the writes are boxed: that of every call, which is moved several times, would otherwise have room
+    /// for them.
     pub(super) async fn commit(&self, run: &Run<'_>, executed: Executed) -> Attempt {
         let Executed { outcome, keep_writes, unit } = executed;
         let mut unit = unit.unwrap_or_else(|| Unit::new(self.store.clone(), run.context.now));
@@ -220,18 +223,18 @@ impl Host {
             return Attempt::Done(outcome, emitted);
         }
         let remainder = unit.remainder();
-        match self.write(run, unit, attachments).await {
+        match Box::pin(self.write(run, unit, attachments)).await {
             Ok(Verdict::Committed | Verdict::Superseded) => Attempt::Done(outcome, emitted),
             Ok(Verdict::Conflict(key)) => Attempt::Conflict(key),
             Ok(Verdict::Replaced) => Attempt::Replaced,
             Ok(Verdict::QuotaExceeded(exceeded)) => {
                 self.meters.count_exceeded(&exceeded.capability, exceeded.quota);
-                self.refuse(run, remainder, exceeded.into()).await
+                Box::pin(self.refuse(run, remainder, exceeded.into())).await
             }
             Ok(Verdict::Erased) => {
                 let failure = Failure::new(ErrorCode::ResourceGone)
                     .message("The call is about a person whose data is erased.");
-                self.refuse(run, remainder, failure).await
+                Box::pin(self.refuse(run, remainder, failure)).await
             }
             // A refusal whose audit row cannot be written is still returned to the caller.
             Err(failure) => Attempt::Done(outcome.and(Err(failure)), None),

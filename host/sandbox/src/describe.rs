@@ -77,16 +77,15 @@ impl Sandbox {
         let (mut store, computing) =
             self.store(prepared, Arc::from("describe"), Arc::new(context), None, memory);
         let time = self.options.limits.call_wall_time();
-        let (result, mut state) = self
-            .long_calls
-            .run(&prepared.load, computing, async move {
-                let call = async {
-                    let instance = pre.instantiate_async(&mut store).await?;
-                    instance.call_describe(&mut store).await
-                };
-                (tokio::time::timeout(time + INTERRUPTION, call).await, store.into_data())
-            })
-            .await;
+        let call = async move {
+            let call = async {
+                let instance = pre.instantiate_async(&mut store).await?;
+                instance.call_describe(&mut store).await
+            };
+            (tokio::time::timeout(time + INTERRUPTION, call).await, store.into_data())
+        };
+        let (result, mut state) =
+            self.long_calls.run(&prepared.load, computing, Box::pin(call)).await;
         state.finish_log();
         match result {
             Err(_elapsed) => Err(SandboxError::OutOfTime(CallStack::default()).into()),

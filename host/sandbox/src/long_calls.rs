@@ -9,6 +9,7 @@
 use crate::{processor::thread_time, state::CallState};
 use std::{
     future::{Future, poll_fn},
+    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
@@ -143,9 +144,8 @@ impl LongCalls {
         &self,
         load: &Load,
         computing: Computing,
-        call: impl Future<Output = T> + Send + 'static,
+        mut call: Pin<Box<impl Future<Output = T> + Send + 'static>>,
     ) -> T {
-        let mut call = Box::pin(call);
         let mut elapsed = Duration::ZERO;
         let starts_in_task = !load.is_heavy();
         let short = poll_fn(|context| {

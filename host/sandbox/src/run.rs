@@ -53,18 +53,16 @@ impl Sandbox {
         let (pre, function) = (Arc::clone(&component.code.pre), component.code.call);
         let (caller, action, input) = (caller(context), action.to_owned(), input.to_owned());
         let time = self.options.limits.call_wall_time();
-        let (result, store) = self
-            .long_calls
-            .run(&component.load, computing, async move {
-                let call = async {
-                    let instance = pre.instantiate_async(&mut store).await?;
-                    let call =
-                        instance.get_typed_func::<Arguments<'_>, Answers>(&mut store, function)?;
-                    Ok(call.call_async(&mut store, (&caller, &action, &input)).await?.0)
-                };
-                (tokio::time::timeout(time + INTERRUPTION, call).await, store)
-            })
-            .await;
+        let call = async move {
+            let call = async {
+                let instance = pre.instantiate_async(&mut store).await?;
+                let call =
+                    instance.get_typed_func::<Arguments<'_>, Answers>(&mut store, function)?;
+                Ok(call.call_async(&mut store, (&caller, &action, &input)).await?.0)
+            };
+            (tokio::time::timeout(time + INTERRUPTION, call).await, store)
+        };
+        let (result, store) = self.long_calls.run(&component.load, computing, Box::pin(call)).await;
         let mut state = match store.data().memory.used() > LARGE_MEMORY {
             true => self.compute(move || store.into_data()).await,
             false => store.into_data(),

@@ -34,6 +34,12 @@ impl Account {
         Self::Network(Prefix::of(address, NETWORK_BITS))
     }
 
+    /// Returns the accounts of an address; none if it is unknown.
+    pub(super) fn of_address(address: Option<IpAddr>) -> impl Iterator<Item = Self> {
+        let accounts = address.map(|address| [Self::address(address), Self::network(address)]);
+        accounts.into_iter().flatten()
+    }
+
     /// The word for the kind of account in refusals.
     pub(super) const fn kind(&self) -> &'static str {
         match self {

@@ -7,23 +7,29 @@
 //!
 //! - `table`: the rates
 //! - `account`: the accounts
+//! - `caller`: the counters of one caller, found by one look-up
 //! - `counter`: the bucket of one account
 //! - `concurrency`: how many calls of one caller run at once
 //! - `exchange`: the exchange with the database
 
 mod account;
+mod caller;
 mod concurrency;
 mod counter;
 mod exchange;
 mod table;
 
 use account::Account;
+use ahash::RandomState;
+use caller::{CallerAccounts, CallerCounters, CallerKey, Counted, key_of};
 use concurrency::Concurrency;
 use counter::{Counter, Taken};
 use exchange::Exchange;
 use moka::sync::Cache;
 use portolan_store::{DbError, Store};
-use portolan_vocabulary::{Access, AgentCaller, Clock, ErrorCode, Failure, HOUR, Keyring, Limits};
+use portolan_vocabulary::{
+    Access, AgentCaller, Clock, ErrorCode, Failure, HOUR, Keyring, Limits, MINUTE,
+};
 use serde_json::json;
 use std::{net::IpAddr, sync::Arc, time::Duration};
 use table::Rate;
@@ -31,6 +37,12 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 
 /// The maximum number of counters. More of them evict those that are used the least.
 const MAX_COUNTERS: u64 = 100_000;
+/// The maximum number of callers whose counters are kept together.
+const MAX_CALLERS: u64 = 10_000;
+
+/// How long the counters of a caller are kept together before they are looked up again, which shows that they are in
+/// use.
+const CALLER_LIFE: Duration = MINUTE;
 
 /// The interval of exchanges with the database.
 const EXCHANGE_INTERVAL: Duration = Duration::from_secs(1);
@@ -54,7 +66,8 @@ pub struct Rates(Option<Counters>);
 struct Counters {
     limits: Limits,
     clock: Clock,
-    counters: Cache<(Rate, Account), Arc<Counter>>,
+    counters: Cache<(Rate, Account), Arc<Counter>, RandomState>,
+    callers: Cache<CallerKey, Arc<CallerCounters>, RandomState>,
     concurrency: Concurrency,
     exchange: Exchange,
 }
@@ -62,10 +75,13 @@ struct Counters {
 impl Rates {
     pub fn new(limits: &Limits, keys: &Keyring, clock: Clock) -> Self {
         // After the longest period without a use, the whole limit is available again, as for a new account.
-        let counters = Cache::builder().max_capacity(MAX_COUNTERS).time_to_idle(HOUR).build();
+        let builder = Cache::builder().max_capacity(MAX_COUNTERS).time_to_idle(HOUR);
+        let counters = builder.build_with_hasher(RandomState::new());
+        let builder = Cache::builder().max_capacity(MAX_CALLERS).time_to_live(CALLER_LIFE);
+        let callers = builder.build_with_hasher(RandomState::new());
         let concurrency = Concurrency::new(limits, MAX_COUNTERS);
-        let exchange = Exchange::new(keys);
-        Self(Some(Counters { limits: limits.clone(), clock, counters, concurrency, exchange }))
+        let (limits, exchange) = (limits.clone(), Exchange::new(keys));
+        Self(Some(Counters { limits, clock, counters, callers, concurrency, exchange }))
     }
 
     /// Returns rates without limits, for tests and benchmarks.
@@ -81,18 +97,14 @@ impl Rates {
         access: Access,
     ) -> Result<Vec<RateLimitState>, Failure> {
         let Some(counters) = &self.0 else { return Ok(Vec::new()) };
-        counters.ensure_run_time(caller)?;
-        let agent = Account::Caller(Arc::clone(&caller.agent_id));
-        let mut rate_limits = match caller.owner_id {
-            Some(_) => vec![counters.count(Rate::ClaimedCalls, agent.clone())?],
-            None => {
-                let left = counters.count(Rate::AnonymousCalls, agent.clone())?;
-                counters.count_by_address(Rate::AnonymousCalls, caller.address)?;
-                vec![left]
-            }
-        };
+        let of_caller = counters.of_caller(caller);
+        counters.ensure_run_time(&of_caller)?;
+        let mut rate_limits = vec![counters.take(&of_caller.calls)?];
+        for counted in &of_caller.calls_at_address {
+            counters.take(counted)?;
+        }
         if access == Access::Write {
-            rate_limits.push(counters.count(Rate::Writes, agent)?);
+            rate_limits.push(counters.take(&of_caller.writes)?);
         }
         Ok(rate_limits)
     }
@@ -105,27 +117,26 @@ impl Rates {
         caller: &AgentCaller,
     ) -> Result<Vec<OwnedSemaphorePermit>, Failure> {
         let Some(counters) = &self.0 else { return Ok(Vec::new()) };
-        let (rate, accounts) = run_time_accounts(caller);
-        let mut permits = Vec::with_capacity(accounts.len());
-        for account in accounts {
-            let factor = account.factor(rate.row().factors);
-            permits.push(counters.concurrency.acquire(account, factor).await?);
+        let of_caller = counters.of_caller(caller);
+        let mut permits = Vec::with_capacity(of_caller.running.len());
+        for running in &of_caller.running {
+            permits.push(running.acquire().await?);
         }
         Ok(permits)
     }
 
     /// Returns `rate_limited` if the run time of one of the caller's accounts is used up.
     pub(super) fn ensure_run_time(&self, caller: &AgentCaller) -> Result<(), Failure> {
-        self.0.as_ref().map_or(Ok(()), |counters| counters.ensure_run_time(caller))
+        let Some(counters) = &self.0 else { return Ok(()) };
+        counters.ensure_run_time(&counters.of_caller(caller))
     }
 
     /// Charges the time that a call has run to the caller.
     pub(super) fn charge_run_time(&self, caller: &AgentCaller, time: Duration) {
         let Some(counters) = &self.0 else { return };
         let milliseconds = u64::try_from(time.as_micros().div_ceil(1000)).unwrap_or(u64::MAX);
-        let (rate, accounts) = run_time_accounts(caller);
-        for account in accounts {
-            counters.charge(rate, account, milliseconds);
+        for counted in &counters.of_caller(caller).run_time {
+            counters.charge(&counted.counter, milliseconds);
         }
     }
 
@@ -150,7 +161,7 @@ impl Rates {
     pub fn count_wrong_user_code(&self, address: Option<IpAddr>) {
         let Some(counters) = &self.0 else { return };
         for account in user_code_accounts(address) {
-            counters.charge(Rate::WrongUserCodes, account, 1);
+            counters.charge(&counters.counted(Rate::WrongUserCodes, account).counter, 1);
         }
     }
 
@@ -159,10 +170,8 @@ impl Rates {
     pub fn ensure_user_codes(&self, address: Option<IpAddr>) -> Result<(), Duration> {
         let Some(counters) = &self.0 else { return Ok(()) };
         let (rate, now) = (Rate::WrongUserCodes, counters.clock.now());
-        let waits = user_code_accounts(address).filter_map(|account| {
-            let limit = counters.limit(rate, &account);
-            counters.counter(rate, account, limit).wait(now)
-        });
+        let waits = user_code_accounts(address)
+            .filter_map(|account| counters.counted(rate, account).counter.wait(now));
         waits.max().map_or(Ok(()), Err)
     }
 
@@ -213,7 +222,7 @@ impl Rates {
 
 impl Counters {
     fn count_by_address(&self, rate: Rate, address: Option<IpAddr>) -> Result<(), Failure> {
-        for account in address_accounts(address) {
+        for account in Account::of_address(address) {
             self.count(rate, account)?;
         }
         Ok(())
@@ -221,14 +230,15 @@ impl Counters {
 
     /// Takes one of a rate out of the account's counter.
     fn count(&self, rate: Rate, account: Account) -> Result<RateLimitState, Failure> {
-        let (row, kind) = (rate.row(), account.kind());
-        let limit = self.limit(rate, &account);
-        let now = self.clock.now();
-        let counter = self.counter(rate, account, limit);
+        self.take(&self.counted(rate, account))
+    }
+
+    fn take(&self, counted: &Counted) -> Result<RateLimitState, Failure> {
+        let Counted { row, limit, counter, .. } = counted;
         let Taken { left, full_in, queue } =
-            counter.take(1, now).map_err(|wait| refusal(row.name, kind, limit, wait))?;
+            counter.take(1, self.clock.now()).map_err(|wait| refusal(counted, wait))?;
         if queue {
-            self.exchange.queue(counter);
+            self.exchange.queue(Arc::clone(counter));
         }
         Ok(RateLimitState {
             policy: row.policy,
@@ -240,41 +250,50 @@ impl Counters {
     }
 
     /// Refuses a caller that has used up its run time.
-    fn ensure_run_time(&self, caller: &AgentCaller) -> Result<(), Failure> {
+    fn ensure_run_time(&self, caller: &CallerCounters) -> Result<(), Failure> {
         let now = self.clock.now();
-        let (rate, accounts) = run_time_accounts(caller);
-        for account in accounts {
-            // An account without a counter has used nothing on this node.
-            let key = (rate, account);
-            let Some(counter) = self.counters.get(&key) else { continue };
-            let (limit, kind) = (self.limit(rate, &key.1), key.1.kind());
-            if let Some(wait) = counter.wait(now) {
-                return Err(refusal(rate.row().name, kind, limit, wait));
-            }
-        }
-        Ok(())
+        let refused = |counted: &Counted| Some(refusal(counted, counted.counter.wait(now)?));
+        caller.run_time.iter().find_map(refused).map_or(Ok(()), Err)
     }
 
-    fn charge(&self, rate: Rate, account: Account, amount: u64) {
-        let limit = self.limit(rate, &account);
-        let counter = self.counter(rate, account, limit);
+    fn charge(&self, counter: &Arc<Counter>, amount: u64) {
         if counter.charge(amount, self.clock.now()).queue {
-            self.exchange.queue(counter);
+            self.exchange.queue(Arc::clone(counter));
         }
     }
 
-    /// Returns how much of a rate an account has in each period.
-    fn limit(&self, rate: Rate, account: &Account) -> (u64, Duration) {
-        let row = rate.row();
+    /// Returns the counter of an account for a rate.
+    fn counted(&self, rate: Rate, account: Account) -> Counted {
+        let (row, kind) = (rate.row(), account.kind());
         let limit = (row.limit)(&self.limits).saturating_mul(account.factor(row.factors));
-        (limit.max(1), row.period)
-    }
-
-    fn counter(&self, rate: Rate, account: Account, limit: (u64, Duration)) -> Arc<Counter> {
-        self.counters.get_with((rate, account.clone()), || {
-            let key = self.exchange.key(rate.row().name, &account);
+        let limit = (limit.max(1), row.period);
+        let counter = self.counters.get_with((rate, account.clone()), || {
+            let key = self.exchange.key(row.name, &account);
             let bucket = self.exchange.restored(&key);
             Arc::new(Counter::new(key, limit, bucket))
+        });
+        Counted { row, kind, limit, counter }
+    }
+
+    /// Returns the counters of a caller.
+    fn of_caller(&self, caller: &AgentCaller) -> Arc<CallerCounters> {
+        self.callers.get_with(key_of(caller), || {
+            let CallerAccounts { calls, run_time, agent, at_address, of_run_time } =
+                CallerAccounts::of(caller);
+            let running = |account: &Account| {
+                let factor = account.factor(run_time.row().factors);
+                self.concurrency.running(account.clone(), factor)
+            };
+            let counted = |rate, accounts: Vec<Account>| {
+                accounts.into_iter().map(|account| self.counted(rate, account)).collect()
+            };
+            Arc::new(CallerCounters {
+                calls: self.counted(calls, agent.clone()),
+                calls_at_address: counted(calls, at_address),
+                writes: self.counted(Rate::Writes, agent),
+                running: of_run_time.iter().map(running).collect(),
+                run_time: counted(run_time, of_run_time),
+            })
         })
     }
 }
@@ -284,37 +303,19 @@ pub(crate) fn address_text(address: IpAddr) -> String {
     Account::address(address).text()
 }
 
-/// Returns the accounts of an address; none if it is unknown.
-fn address_accounts(address: Option<IpAddr>) -> impl Iterator<Item = Account> {
-    let accounts = address.map(|address| [Account::address(address), Account::network(address)]);
-    accounts.into_iter().flatten()
-}
-
-/// Returns the rate and the accounts to which the time of a caller's calls is charged: a person, or an agent
-/// without one, its address and its network.
-fn run_time_accounts(caller: &AgentCaller) -> (Rate, Vec<Account>) {
-    match &caller.owner_id {
-        Some(owner) => (Rate::ClaimedRunTime, vec![Account::Caller(Arc::clone(owner))]),
-        None => {
-            let agent = Account::Caller(Arc::clone(&caller.agent_id));
-            let accounts = [agent].into_iter().chain(address_accounts(caller.address));
-            (Rate::AnonymousRunTime, accounts.collect())
-        }
-    }
-}
-
 /// Returns the accounts of who enters a code of a device at an address. That of all of them is not the id of any
 /// client.
 fn user_code_accounts(address: Option<IpAddr>) -> impl Iterator<Item = Account> {
-    [Account::Caller(Arc::from("user codes"))].into_iter().chain(address_accounts(address))
+    [Account::Caller(Arc::from("user codes"))].into_iter().chain(Account::of_address(address))
 }
 
-fn refusal(name: &str, kind: &str, (limit, period): (u64, Duration), wait: Duration) -> Failure {
+fn refusal(counted: &Counted, wait: Duration) -> Failure {
+    let Counted { row, kind, limit: (limit, period), .. } = counted;
     let wait_s = seconds(wait).max(1);
     let after_s = u32::try_from(wait_s).unwrap_or(u32::MAX);
     Failure::new(ErrorCode::RateLimited).after_s(after_s).conflict(json!({
         "kind": "limit",
-        "name": name,
+        "name": row.name,
         "of": kind,
         "limit": limit,
         "remaining": 0,

@@ -21,6 +21,7 @@ pub(super) enum Rate {
 }
 
 /// The parts of a rate.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Row {
     /// The setting in `[limits]`, which refusals name.
     pub(super) name: &'static str,
