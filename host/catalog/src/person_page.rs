@@ -23,6 +23,9 @@ const FIELDS: usize = 20;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PersonPage {
+    /// The number among those of the capability.
+    #[serde(skip)]
+    pub number: usize,
     #[serde(skip)]
     pub action: String,
     #[serde(skip)]
@@ -84,12 +87,25 @@ pub(super) fn person_pages(descriptor: &Descriptor) -> Vec<PersonPage> {
     let declared = |action: &ActionDescriptor| {
         let at = format!("actions.{}", action.name);
         let is_own = |one: &&Annotation| one.at == at && one.key == PERSON_PAGE;
-        let value = descriptor.annotations.iter().find(is_own)?.value.as_ref().ok()?;
-        let page = PersonPage::deserialize(value).ok()?;
-        let writes = action.access == Access::Write;
-        Some(PersonPage { action: action.name.clone(), writes, ..page })
+        let annotation = descriptor.annotations.iter().find(is_own)?;
+        let pages = read(annotation.value.as_ref().ok()?).ok()?;
+        let (action, writes) = (action.name.clone(), action.access == Access::Write);
+        Some(pages.into_iter().map(move |page| PersonPage {
+            action: action.clone(),
+            writes,
+            ..page
+        }))
     };
-    descriptor.actions.iter().filter_map(declared).collect()
+    let pages = descriptor.actions.iter().filter_map(declared).flatten().enumerate();
+    pages.map(|(number, page)| PersonPage { number, ..page }).collect()
+}
+
+/// Reads a declaration: one part of the page, or a list of several.
+fn read(value: &Value) -> Result<Vec<PersonPage>, serde_json::Error> {
+    match value {
+        Value::Array(list) => list.iter().map(PersonPage::deserialize).collect(),
+        one => Ok(vec![PersonPage::deserialize(one)?]),
+    }
 }
 
 /// Checks the declaration in an annotation of an action.
@@ -109,14 +125,23 @@ pub(super) fn check_person_page(
         problems.add(at, "is not at an action of access read or write", fix);
         return;
     };
-    let page = match PersonPage::deserialize(value) {
-        Ok(page) => PersonPage { writes: action.access == Access::Write, ..page },
+    let pages = match read(value) {
+        Ok(pages) => pages,
         Err(error) => {
-            let fix = "write {section, input?, things?, columns?, glance?, of?, fields?, confirm?, file?}";
+            let fix = "write {section, input?, things?, columns?, glance?, of?, fields?, confirm?, file?}, or a list of these";
             problems.add(at, format!("cannot be read: {error}"), fix);
             return;
         }
     };
+    for page in pages {
+        let page = PersonPage { writes: action.access == Access::Write, ..page };
+        check_part(action, &page, &at, problems);
+    }
+    check_count(descriptor, &at, problems);
+}
+
+/// Checks one part of a page.
+fn check_part(action: &ActionDescriptor, page: &PersonPage, at: &str, problems: &mut Problems) {
     check_line(&format!("{at}.section"), &page.section, SECTION_CHARACTERS, problems);
     if let Some(confirm) = &page.confirm {
         check_text(&format!("{at}.confirm"), confirm, CONFIRM_CHARACTERS, problems);
@@ -127,7 +152,7 @@ pub(super) fn check_person_page(
         ("fields", page.fields.len(), FIELDS),
     ] {
         if count > most {
-            problems.add(&at, format!("has more than {most} {list}"), "leave some out");
+            problems.add(at, format!("has more than {most} {list}"), "leave some out");
         }
     }
     let has_view_parts = !page.things.is_empty() || !page.columns.is_empty() || page.glance;
@@ -140,13 +165,12 @@ pub(super) fn check_person_page(
     };
     if is_mixed {
         problems.add(
-            &at,
+            at,
             "has parts of another kind of action",
             "give things, columns and glance to an action that reads, fields and confirm to one that writes, and file to one that reads a file",
         );
     }
-    check_input(action, &page, &at, problems);
-    check_count(descriptor, &at, problems);
+    check_input(action, page, at, problems);
 }
 
 /// Checks that the input has the fields that a declaration names.

@@ -22,6 +22,8 @@ pub(super) const AGREED: &str = "agreed";
 /// A form of an action.
 pub(super) struct FormView {
     pub(super) action: String,
+    /// The number of the part of the page.
+    pub(super) part: usize,
     pub(super) title: String,
     pub(super) confirm: Option<String>,
     pub(super) destructive: bool,
@@ -68,6 +70,12 @@ pub(super) struct Sent<'a> {
     pub(super) refused: &'a Refused,
 }
 
+/// Returns whether a form was sent for a part of a page. The name of the action guards against a catalog that has
+/// changed since.
+pub(super) fn is_sent(page: &PersonPage, form: &PageForm) -> bool {
+    form.field("action") == page.action && form.field("part") == page.number.to_string()
+}
+
 impl FormView {
     /// Makes the form of an action, about a thing if it is about one. A form that was sent keeps what was filled in.
     pub(super) fn new(
@@ -87,7 +95,7 @@ impl FormView {
             })
             .collect();
         let is_own = |sent: &Sent<'_>| {
-            sent.form.field("action") == page.action
+            is_sent(page, sent.form)
                 && hidden.iter().all(|(name, value)| sent.form.field(name) == value)
         };
         let sent = sent.filter(is_own);
@@ -99,6 +107,7 @@ impl FormView {
         };
         Self {
             action: page.action.clone(),
+            part: page.number,
             title: action.descriptor.title.clone(),
             confirm: page.confirm.clone(),
             destructive: action.descriptor.destructive,

@@ -3,7 +3,7 @@
 use super::{
     calls::PersonCalls,
     file::Archive,
-    forms::{AGREED, FormView, InputView, Sent, input},
+    forms::{AGREED, FormView, InputView, Sent, input, is_sent},
     glance::publisher,
     refused::Refused,
     things::{Thing, Things},
@@ -78,7 +78,7 @@ struct Request<'a> {
     calls: PersonCalls<'a>,
     snapshot: &'a Snapshot,
     capability: &'a Capability,
-    /// The action of the view that begins at a cursor, and that cursor.
+    /// The number of the view that begins at a cursor, and that cursor.
     cursor: Option<(&'a str, &'a str)>,
     sent: Option<Sent<'a>>,
 }
@@ -144,8 +144,8 @@ pub(crate) async fn submit(
     };
     // Only what the capability has declared can be called here.
     let name = form.field("action");
-    let declared =
-        capability.person_pages.iter().find(|page| page.action == name && !page.is_view());
+    let is_sent = |page: &&PersonPage| !page.is_view() && is_sent(page, &form);
+    let declared = capability.person_pages.iter().find(is_sent);
     let Some((declared, action)) = declared.zip(capability.action(name)) else {
         return foreign_form();
     };
@@ -249,7 +249,7 @@ async fn sections<'a>(request: &Request<'a>) -> Vec<Section<'a>> {
     let mut forms: Vec<_> = pages
         .iter()
         .filter(|page| !page.is_view() && page.of.is_none())
-        .filter_map(|page| Some((page, form(request, page, None, &page.action)?)))
+        .filter_map(|page| Some((page, form(request, page, None, &page.number.to_string())?)))
         .collect();
     let mut views: Vec<_> =
         views.into_iter().filter_map(|(page, view)| Some((page, view?))).collect();
@@ -265,7 +265,10 @@ async fn sections<'a>(request: &Request<'a>) -> Vec<Section<'a>> {
 async fn view<'a>(request: &Request<'a>, page: &'a PersonPage) -> Option<View<'a>> {
     let action = request.capability.action(&page.action)?;
     let title = action.descriptor.title.as_str();
-    let cursor = request.cursor.filter(|(view, _)| *view == page.action).map(|(_, cursor)| cursor);
+    let cursor = request
+        .cursor
+        .filter(|(view, _)| *view == page.number.to_string())
+        .map(|(_, cursor)| cursor);
     let read = request.calls.read(request.capability, page, cursor).await;
     let shown = match read {
         Ok(output) => Ok(shown(request, page, &output)),
@@ -277,7 +280,7 @@ async fn view<'a>(request: &Request<'a>, page: &'a PersonPage) -> Option<View<'a
 fn shown(request: &Request<'_>, page: &PersonPage, output: &serde_json::Value) -> Shown {
     let found = Things::of(page, output);
     let next = found.next_cursor.as_deref().map(|cursor| {
-        let query = [("view", page.action.as_str()), ("cursor", cursor)];
+        let query = [("view", &*page.number.to_string()), ("cursor", cursor)];
         let query = serde_urlencoded::to_string(query).unwrap_or_default();
         format!("{}?{query}", path_of(request.capability))
     });
@@ -287,7 +290,7 @@ fn shown(request: &Request<'_>, page: &PersonPage, output: &serde_json::Value) -
         };
         let forms = request.capability.person_pages.iter().filter(is_about);
         let forms = forms.filter_map(|about| {
-            let id = format!("{}-{number}-{}", page.action, about.action);
+            let id = format!("{}-{number}-{}", page.number, about.number);
             form(request, about, Some(&thing), &id)
         });
         let forms = forms.collect();

@@ -39,36 +39,40 @@ pub(super) struct Things {
 impl Things {
     /// Reads the things of an output, as the capability has declared where they are.
     pub(super) fn of(page: &PersonPage, output: &Value) -> Self {
-        let mut values: Vec<&Value> = Vec::new();
+        let mut values: Vec<(&str, &Value)> = Vec::new();
         if page.things.is_empty() {
-            values.push(output);
+            values.push(("", output));
         }
+        // Things of several kinds are told apart by where they are.
+        let has_kinds = page.things.len() > 1;
         for path in &page.things {
+            let kind = if has_kinds { path.as_str() } else { "" };
             match at(output, path) {
-                Some(Value::Array(list)) => values.extend(list),
-                Some(value) => values.push(value),
+                Some(Value::Array(list)) => values.extend(list.iter().map(|value| (kind, value))),
+                Some(value) => values.push((kind, value)),
                 None => {}
             }
         }
-        values.retain(|value| value.is_object());
+        values.retain(|(_, value)| value.is_object());
         let next_cursor = output.get("next_cursor").and_then(Value::as_str).map(str::to_owned);
         let has_more = next_cursor.is_some() || values.len() > THINGS;
-        let things = values.into_iter().take(THINGS).map(|value| Thing::of(page, value)).collect();
+        let values = values.into_iter().take(THINGS);
+        let things = values.map(|(kind, value)| Thing::of(page, kind, value)).collect();
         Self { things, next_cursor, has_more }
     }
 }
 
 impl Thing {
-    fn of(page: &PersonPage, value: &Value) -> Self {
+    fn of(page: &PersonPage, kind: &str, value: &Value) -> Self {
         let mut facts = page.columns.iter().filter_map(|path| Fact::of(path, at(value, path)?));
         // A thing without a name begins with its first fact.
         let first = page.columns.first().and_then(|path| at(value, path)).and_then(text);
         let name = match first {
             Some(name) => {
                 facts.next();
-                name
+                if kind.is_empty() { name } else { format!("{}: {name}", label(kind)) }
             }
-            None => String::new(),
+            None => label(kind),
         };
         Self { name, facts: facts.collect(), value: value.clone() }
     }
@@ -170,7 +174,7 @@ mod tests {
         // One thing, or one that is not there.
         let output = json!({ "export": { "state": "ready" }, "erasure": null });
         let found = Things::of(&page(&["export", "erasure"], &["state"]), &output);
-        assert_eq!((found.things.len(), &*found.things[0].name), (1, "ready"));
+        assert_eq!((found.things.len(), &*found.things[0].name), (1, "Export: ready"));
         assert_eq!(Things::of(&page(&[], &["export.state"]), &output).things[0].name, "ready");
     }
 
