@@ -32,6 +32,9 @@ pub struct PersonPage {
     pub writes: bool,
     /// The heading under which the page shows it. Actions with the same one are shown together.
     pub section: String,
+    /// What the person reads of the action, if its own title does not say it well on a page.
+    #[serde(default)]
+    pub title: Option<String>,
     /// Fields of the input that are always the same.
     #[serde(default)]
     pub input: Map<String, Value>,
@@ -128,7 +131,7 @@ pub(super) fn check_person_page(
     let pages = match read(value) {
         Ok(pages) => pages,
         Err(error) => {
-            let fix = "write {section, input?, things?, columns?, glance?, of?, fields?, confirm?, file?}, or a list of these";
+            let fix = "write {section, title?, input?, things?, columns?, glance?, of?, fields?, confirm?, file?}, or a list of these";
             problems.add(at, format!("cannot be read: {error}"), fix);
             return;
         }
@@ -143,6 +146,9 @@ pub(super) fn check_person_page(
 /// Checks one part of a page.
 fn check_part(action: &ActionDescriptor, page: &PersonPage, at: &str, problems: &mut Problems) {
     check_line(&format!("{at}.section"), &page.section, SECTION_CHARACTERS, problems);
+    if let Some(title) = &page.title {
+        check_line(&format!("{at}.title"), title, SECTION_CHARACTERS, problems);
+    }
     if let Some(confirm) = &page.confirm {
         check_text(&format!("{at}.confirm"), confirm, CONFIRM_CHARACTERS, problems);
     }
@@ -246,7 +252,7 @@ mod tests {
         let list = json!({ "section": "Loans", "things": ["items"], "columns": ["title"] });
         assert!(person_pages(&declaring("actions.list", list))[0].is_view());
         // What cannot be read declares nothing; the check refuses it.
-        assert!(person_pages(&declaring("actions.list", json!([]))).is_empty());
+        assert!(person_pages(&declaring("actions.list", json!("Loans"))).is_empty());
     }
 
     #[test]

@@ -11,12 +11,14 @@ pub(crate) fn list() -> PersonPage {
 
 pub(crate) fn withdraw() -> PersonPage {
     PersonPage::in_section("Applications and enquiries")
+        .titled("Withdraw")
         .about(&[("application_id", "application_id"), ("expected_version", "version")])
         .confirm("Withdraw this application.")
 }
 
 pub(crate) fn answer() -> PersonPage {
     PersonPage::in_section("Applications and enquiries")
+        .titled("Answer the offer")
         .about(&[("application_id", "application_id"), ("expected_version", "version")])
         .fields(&["answer"])
 }

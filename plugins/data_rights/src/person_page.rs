@@ -4,6 +4,7 @@ use portolan_sdk::{PersonFile, PersonPage};
 
 pub(crate) fn export() -> PersonPage {
     PersonPage::in_section("Your data")
+        .titled("Export my data")
         .confirm("Collect everything that is stored about me, to download.")
 }
 
@@ -22,6 +23,7 @@ pub(crate) fn status() -> PersonPage {
 
 pub(crate) fn download() -> PersonPage {
     PersonPage::in_section("Your data")
+        .titled("Download my data")
         .about(&[("export_id", "export_id")])
         .input("limit", 10)
         .file(PersonFile {
@@ -34,9 +36,9 @@ pub(crate) fn download() -> PersonPage {
 }
 
 pub(crate) fn erase() -> PersonPage {
-    PersonPage::in_section("Your data").input("confirm", true).confirm("Erase everything that is stored about me, in seven days. Until then I can cancel it; afterwards nothing brings it back.")
+    PersonPage::in_section("Your data").titled("Erase my data").input("confirm", true).confirm("Erase everything that is stored about me, in seven days. Until then I can cancel it; afterwards nothing brings it back.")
 }
 
 pub(crate) fn cancel() -> PersonPage {
-    PersonPage::in_section("Your data").about(&[])
+    PersonPage::in_section("Your data").titled("Cancel the erasure").about(&[])
 }

@@ -11,16 +11,19 @@ pub(crate) fn list() -> PersonPage {
 
 pub(crate) fn pause() -> PersonPage {
     PersonPage::in_section("Your matching")
+        .titled("Pause")
         .about(&[("session_id", "session_id"), ("expected_version", "version")])
 }
 
 pub(crate) fn resume() -> PersonPage {
     PersonPage::in_section("Your matching")
+        .titled("Resume")
         .about(&[("session_id", "session_id"), ("expected_version", "version")])
 }
 
 pub(crate) fn close() -> PersonPage {
     PersonPage::in_section("Your matching")
+        .titled("Close")
         .about(&[("session_id", "session_id"), ("expected_version", "version")])
         .confirm("Close this matching session for good.")
 }

@@ -16,13 +16,16 @@ pub(crate) fn get_preferences() -> PersonPage {
 }
 
 pub(crate) fn set_preferences() -> PersonPage {
-    PersonPage::in_section("Notifications and quiet hours").about(&[]).fields(&[
-        "contact_policy",
-        "quiet_hours.from",
-        "quiet_hours.to",
-        "quiet_hours.time_zone",
-        "notify",
-    ])
+    PersonPage::in_section("Notifications and quiet hours")
+        .titled("Change notifications and quiet hours")
+        .about(&[])
+        .fields(&[
+            "contact_policy",
+            "quiet_hours.from",
+            "quiet_hours.to",
+            "quiet_hours.time_zone",
+            "notify",
+        ])
 }
 
 pub(crate) fn me() -> PersonPage {
@@ -39,13 +42,20 @@ pub(crate) fn me() -> PersonPage {
 }
 
 pub(crate) fn update_profile() -> PersonPage {
-    PersonPage::in_section("Profile").fields(&["display_name", "headline", "city", "bio_md"])
+    PersonPage::in_section("Profile").titled("Change my profile").fields(&[
+        "display_name",
+        "headline",
+        "city",
+        "bio_md",
+    ])
 }
 
 pub(crate) fn deactivate() -> PersonPage {
-    PersonPage::in_section("Profile").about(&[("expected_version", "version")]).fields(&["reason"]).confirm("Hide my profile, pause my listings and cancel my meetings. I am signed out of all browsers.")
+    PersonPage::in_section("Profile").titled("Hide my profile").about(&[("expected_version", "version")]).fields(&["reason"]).confirm("Hide my profile, pause my listings and cancel my meetings. I am signed out of all browsers.")
 }
 
 pub(crate) fn reactivate() -> PersonPage {
-    PersonPage::in_section("Profile").about(&[("expected_version", "version")])
+    PersonPage::in_section("Profile")
+        .titled("Show my profile again")
+        .about(&[("expected_version", "version")])
 }

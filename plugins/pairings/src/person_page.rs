@@ -18,18 +18,21 @@ pub(crate) fn list() -> PersonPage {
 
 pub(crate) fn reply() -> PersonPage {
     PersonPage::in_section("Proposals")
+        .titled("Answer")
         .about(&[("pairing_id", "pairing_id"), ("expected_version", "version")])
         .fields(&["decision", "message", "reason_code"])
 }
 
 pub(crate) fn withdraw() -> PersonPage {
     PersonPage::in_section("Proposals")
+        .titled("Withdraw")
         .about(&[("pairing_id", "pairing_id"), ("expected_version", "version")])
         .confirm("Withdraw this proposal.")
 }
 
 pub(crate) fn close() -> PersonPage {
     PersonPage::in_section("Proposals")
+        .titled("Close")
         .about(&[("pairing_id", "pairing_id"), ("expected_version", "version")])
         .fields(&["outcome"])
         .confirm("Close this connection for good.")

@@ -36,5 +36,7 @@ pub(crate) fn list_mine() -> [PersonPage; 2] {
 pub(crate) fn appeal() -> [PersonPage; 2] {
     let fields = &[("report_id", "report_id"), ("expected_version", "version")];
     let sections = ["Reports that you made", "Measures against you"];
-    sections.map(|section| PersonPage::in_section(section).about(fields).fields(&["text"]))
+    sections.map(|section| {
+        PersonPage::in_section(section).titled("Appeal").about(fields).fields(&["text"])
+    })
 }

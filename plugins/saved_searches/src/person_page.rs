@@ -11,16 +11,19 @@ pub(crate) fn list() -> PersonPage {
 
 pub(crate) fn pause() -> PersonPage {
     PersonPage::in_section("Saved searches")
+        .titled("Pause")
         .about(&[("search_id", "search_id"), ("expected_version", "version")])
 }
 
 pub(crate) fn resume() -> PersonPage {
     PersonPage::in_section("Saved searches")
+        .titled("Resume")
         .about(&[("search_id", "search_id"), ("expected_version", "version")])
 }
 
 pub(crate) fn delete() -> PersonPage {
     PersonPage::in_section("Saved searches")
+        .titled("Delete")
         .about(&[("search_id", "search_id"), ("expected_version", "version")])
         .confirm("Delete this search for good.")
 }

@@ -18,11 +18,15 @@ pub(crate) fn list_mine() -> PersonPage {
 }
 
 pub(crate) fn respond_invite() -> PersonPage {
-    PersonPage::in_section("Organisations").about(&[("org_id", "org_id")]).fields(&["decision"])
+    PersonPage::in_section("Organisations")
+        .titled("Answer the invitation")
+        .about(&[("org_id", "org_id")])
+        .fields(&["decision"])
 }
 
 pub(crate) fn leave() -> PersonPage {
     PersonPage::in_section("Organisations")
+        .titled("Leave")
         .about(&[("org_id", "org_id"), ("expected_version", "version")])
         .confirm("Leave this organisation.")
 }

@@ -11,6 +11,7 @@ pub(crate) fn list_grants() -> PersonPage {
 
 pub(crate) fn revoke() -> PersonPage {
     PersonPage::in_section("Permissions that you gave")
+        .titled("Revoke")
         .about(&[("subject", "subject"), ("relation", "relation"), ("object", "object")])
         .confirm("Revoke this permission.")
 }

@@ -10,11 +10,12 @@ pub(crate) fn blocked() -> PersonPage {
 }
 
 pub(crate) fn unblock() -> PersonPage {
-    PersonPage::in_section("Blocked people").about(&[("owner_id", "owner_id")])
+    PersonPage::in_section("Blocked people").titled("Unblock").about(&[("owner_id", "owner_id")])
 }
 
 pub(crate) fn block() -> PersonPage {
     PersonPage::in_section("Blocked people")
+        .titled("Block a person")
         .fields(&["owner_id"])
         .confirm("End all contact with this person, in both directions.")
 }
@@ -27,21 +28,27 @@ pub(crate) fn list() -> PersonPage {
 }
 
 pub(crate) fn accept() -> PersonPage {
-    PersonPage::in_section("Relationships").about(&[("owner_id", "owner_id"), ("kind", "kind")])
+    PersonPage::in_section("Relationships")
+        .titled("Accept")
+        .about(&[("owner_id", "owner_id"), ("kind", "kind")])
 }
 
 pub(crate) fn reject() -> PersonPage {
-    PersonPage::in_section("Relationships").about(&[("owner_id", "owner_id"), ("kind", "kind")])
+    PersonPage::in_section("Relationships")
+        .titled("Reject")
+        .about(&[("owner_id", "owner_id"), ("kind", "kind")])
 }
 
 pub(crate) fn unfollow() -> PersonPage {
-    PersonPage::in_section("Relationships").about(&[("owner_id", "owner_id")])
+    PersonPage::in_section("Relationships")
+        .titled("Stop following")
+        .about(&[("owner_id", "owner_id")])
 }
 
 pub(crate) fn disconnect() -> PersonPage {
-    PersonPage::in_section("Relationships").about(&[("owner_id", "owner_id")])
+    PersonPage::in_section("Relationships").titled("Disconnect").about(&[("owner_id", "owner_id")])
 }
 
 pub(crate) fn unmute() -> PersonPage {
-    PersonPage::in_section("Relationships").about(&[("owner_id", "owner_id")])
+    PersonPage::in_section("Relationships").titled("Unmute").about(&[("owner_id", "owner_id")])
 }

@@ -18,6 +18,7 @@ pub(crate) fn list() -> PersonPage {
 
 pub(crate) fn decline() -> PersonPage {
     PersonPage::in_section("Meetings")
+        .titled("Decline")
         .about(&[("meeting_id", "meeting_id"), ("expected_version", "version")])
         .fields(&["reason"])
         .confirm("Decline this meeting, for everybody.")
@@ -25,6 +26,7 @@ pub(crate) fn decline() -> PersonPage {
 
 pub(crate) fn cancel() -> PersonPage {
     PersonPage::in_section("Meetings")
+        .titled("Cancel")
         .about(&[("meeting_id", "meeting_id"), ("expected_version", "version")])
         .fields(&["reason"])
         .confirm("Cancel this meeting, for everybody.")

@@ -19,6 +19,8 @@ pub const PERSON_PAGE: &str = "portolan/person_page";
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct PersonPage {
     section: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'static str>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     input: Map<String, Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -56,6 +58,13 @@ impl PersonPage {
     /// Makes one under a heading. Actions with the same heading are shown together.
     pub fn in_section(section: &'static str) -> Self {
         Self { section, ..Self::default() }
+    }
+
+    /// Sets what the person reads of the action in place of its title, such as a button's text.
+    #[must_use]
+    pub fn titled(mut self, title: &'static str) -> Self {
+        self.title = Some(title);
+        self
     }
 
     /// Sets a field of the input that is always the same.

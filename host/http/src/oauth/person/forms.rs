@@ -108,7 +108,7 @@ impl FormView {
         Self {
             action: page.action.clone(),
             part: page.number,
-            title: action.descriptor.title.clone(),
+            title: page.title.as_ref().unwrap_or(&action.descriptor.title).clone(),
             confirm: page.confirm.clone(),
             destructive: action.descriptor.destructive,
             fields: page.fields.iter().filter_map(field).collect(),

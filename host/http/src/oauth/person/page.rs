@@ -231,7 +231,8 @@ fn done<'a>(
     let secret = done_secret(cookies, capability, name);
     let is_own = app.host.identity.is_form_token(proof, &secret);
     let action = capability.action(name).filter(|_| is_own)?;
-    Some(&action.descriptor.title)
+    let declared = capability.person_pages.iter().find(|page| page.action == *name);
+    Some(declared.and_then(|page| page.title.as_ref()).unwrap_or(&action.descriptor.title))
 }
 
 /// Returns the sections of a page, in the order in which the capability declares them.
@@ -264,7 +265,7 @@ async fn sections<'a>(request: &Request<'a>) -> Vec<Section<'a>> {
 /// Reads what a view shows, with the forms about each thing.
 async fn view<'a>(request: &Request<'a>, page: &'a PersonPage) -> Option<View<'a>> {
     let action = request.capability.action(&page.action)?;
-    let title = action.descriptor.title.as_str();
+    let title = page.title.as_ref().unwrap_or(&action.descriptor.title).as_str();
     let cursor = request
         .cursor
         .filter(|(view, _)| *view == page.number.to_string())
