@@ -15,6 +15,7 @@ mod abuse;
 mod harness;
 
 mod cases {
+    mod account_pages;
     mod accounts;
     mod agent_credits;
     mod agent_credits_concurrent;

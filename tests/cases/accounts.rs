@@ -81,7 +81,7 @@ async fn a_deactivation_ends_sessions_and_codes_and_no_agent() {
     let deactivated = call_owners(&host, &granted, json!({ "action": "deactivate" })).await;
     assert_eq!(deactivated.status, 200, "{}", deactivated.text);
     let page = ada.open(ACCOUNT).await;
-    assert_eq!((page.reply.status.as_u16(), &*page.heading), (401, "You are not signed in"));
+    assert_eq!((page.reply.status.as_u16(), &*page.heading), (401, "Sign in with your phone"));
     let page = ada.open(&query(&parameters(&client, &challenge()))).await;
     assert_eq!(page.heading, "Sign in with your phone");
     let redeemed = post(&host, "/oauth/token", &redemption(&client, &pending), None).await;
@@ -119,7 +119,7 @@ async fn a_person_signs_out_everywhere_and_stops_all_agents() {
 
     let page = ada.open(ACCOUNT).await;
     let page = submit(&mut ada, &page, &[("step", "sign_out_everywhere")]).await;
-    assert_eq!((page.reply.status.as_u16(), &*page.heading), (401, "You are not signed in"));
+    assert_eq!((page.reply.status.as_u16(), &*page.heading), (401, "Sign in with your phone"));
     for path in [ACCOUNT, "/approve"] {
         assert_eq!(stolen.open(path).await.reply.status, 401, "{path}");
     }

@@ -85,7 +85,7 @@ async fn a_person_without_their_number_signs_in_with_a_passkey() {
     let mut elsewhere = Person::new(&host);
     let page = start(&mut elsewhere, ACCOUNT).await;
     let page = answer(&mut elsewhere, &page, &mut passkey).await;
-    assert_eq!(page.heading, "What can act for you", "{}", page.reply.text);
+    assert_eq!(page.heading, "Your account", "{}", page.reply.text);
     assert!(page.reply.text.contains("Signed in with the passkey Key ring"), "{}", page.reply.text);
 
     // On the page of a client, too.
@@ -364,7 +364,7 @@ async fn a_sign_in_goes_on_at_a_page_of_this_host_only() {
         let fields = [("step", "start"), ("next", next)];
         let page = submit(&mut elsewhere, "/passkey", &page, &fields).await;
         let page = answer(&mut elsewhere, &page, &mut passkey).await;
-        assert_eq!(page.heading, "What can act for you", "{next}: {}", page.reply.text);
+        assert_eq!(page.heading, "Your account", "{next}: {}", page.reply.text);
     }
 }
 

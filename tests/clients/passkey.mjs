@@ -120,7 +120,7 @@ test("a person adds a passkey, needs it from then on, and signs in with it alone
   await press(thief.page, "Use a passkey");
   assert.match(await thief.page.getByRole("alert").textContent(), /cancelled/);
   await thief.page.goto(`${ORIGIN}/account`);
-  await shows(thief.page, "You are not signed in");
+  await shows(thief.page, "Sign in with your phone");
   await looks(thief.page, "signed-out");
   await context.close();
 

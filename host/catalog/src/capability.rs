@@ -5,6 +5,7 @@ use crate::{
     call_schema::schema_document,
     capability_tool::{CapabilityTool, tool_name, tools},
     document::Document,
+    person_page::{PersonPage, person_pages},
     schema_cost::values_in_fields,
     tool::ToolSchemas,
     trust::Origin,
@@ -36,6 +37,8 @@ pub struct Capability {
     pub schema: Document,
     /// Its MCP tools, the declared ones first. Each action that agents may call is in one.
     pub tools: Vec<CapabilityTool>,
+    /// What belongs on a person's page, in the order of the actions.
+    pub person_pages: Vec<PersonPage>,
 }
 
 /// The action that a body selects, and the rest of the body, which is not checked yet.
@@ -101,6 +104,7 @@ impl Capability {
         let schema = schema_document(&descriptor, &actions);
         let callable: Vec<_> = actions.iter().filter(is_callable).collect();
         let tools = tools(&descriptor, &callable, |action| only_reads(&prepared, action));
+        let person_pages = person_pages(&descriptor);
         let id = Arc::from(descriptor.id.as_str());
         let collections = Collections::default();
         Self {
@@ -115,6 +119,7 @@ impl Capability {
             collections,
             schema,
             tools,
+            person_pages,
         }
     }
 

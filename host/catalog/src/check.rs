@@ -4,6 +4,7 @@ use crate::{
     action::Schemas,
     capability_tool::{check_intents, check_tools},
     counts::check_counts,
+    person_page::check_person_page,
     problem::{Problem, Problems, TOO_COMPLEX_FIX, check_line, check_text, excerpt},
     prompts::check_prompts,
     reach::check_reach,
@@ -11,8 +12,8 @@ use crate::{
 };
 use portolan_names::find_invisible;
 use portolan_vocabulary::{
-    Access, ActionDescriptor, Descriptor, ErrorCode, INTENTS, LEFT_OUT_OF_EXPORTS, Limits, People,
-    Role, TOOLS, WHILE_SUSPENDED, is_capability_id, is_snake_case,
+    Access, ActionDescriptor, Descriptor, ErrorCode, INTENTS, LEFT_OUT_OF_EXPORTS, Limits,
+    PERSON_PAGE, People, Role, TOOLS, WHILE_SUSPENDED, is_capability_id, is_snake_case,
 };
 use serde_json::Value;
 use std::collections::HashSet;
@@ -313,6 +314,9 @@ fn check_annotations(descriptor: &Descriptor, problems: &mut Problems) {
                 check_tools(descriptor, annotation, value, problems);
             }
             Ok(value) if annotation.key == INTENTS => check_intents(annotation, value, problems),
+            Ok(value) if annotation.key == PERSON_PAGE => {
+                check_person_page(descriptor, annotation, value, problems);
+            }
             Ok(_) => {}
         }
     }

@@ -194,7 +194,7 @@ fn write_value(text: &mut Bounded, value: &Value, is_first: &mut bool) -> fmt::R
 }
 
 /// Returns the first branches of a schema, without the one for null.
-fn branches(schema: &Value) -> Option<impl Iterator<Item = &Value>> {
+pub(super) fn branches(schema: &Value) -> Option<impl Iterator<Item = &Value>> {
     let branches = list(schema, "oneOf").or_else(|| list(schema, "anyOf"))?;
     Some(branches.iter().filter(|branch| !has_type(branch, "null")).take(MAX_BRANCHES))
 }
@@ -204,7 +204,7 @@ fn list<'a>(schema: &'a Value, keyword: &str) -> Option<&'a Vec<Value>> {
 }
 
 /// Returns whether a schema has this type, alone or among others; null counts only alone.
-fn has_type(schema: &Value, name: &str) -> bool {
+pub(super) fn has_type(schema: &Value, name: &str) -> bool {
     match schema.get("type") {
         Some(Value::Array(types)) => name != "null" && types.iter().any(|one| one == name),
         one => one.is_some_and(|one| one == name),
@@ -212,7 +212,7 @@ fn has_type(schema: &Value, name: &str) -> bool {
 }
 
 /// Returns the schema that a reference leads to, or the schema itself.
-fn resolve<'a>(schema: &'a Value, document: &'a Value) -> &'a Value {
+pub(super) fn resolve<'a>(schema: &'a Value, document: &'a Value) -> &'a Value {
     let reference = schema.get("$ref").and_then(Value::as_str);
     let target = reference.and_then(|text| document.pointer(text.strip_prefix('#')?));
     target.unwrap_or(schema)

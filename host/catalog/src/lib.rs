@@ -29,6 +29,7 @@
 //! - `lint`: advice for authors, beyond what a host requires
 //! - `capability`, `action`: what is loaded, and how a body selects its action
 //! - `capability_tool`: the groups of actions that are its tools, and what people want with them
+//! - `person_page`, `plain_field`: what belongs on a person's page, and the fields that a form can have
 //! - `schema`, `schema_cost`, `schema_part`: JSON Schemas, what violates them, the work that a check can take,
 //!   and the part for one place
 //! - `invalid_input`: the refusal of an invalid input
@@ -79,6 +80,8 @@ mod migrate_action;
 mod migration;
 mod overview;
 mod permission;
+mod person_page;
+mod plain_field;
 mod problem;
 mod prompts;
 mod publish;
@@ -114,6 +117,8 @@ pub use lint::{lint, tool_tokens};
 pub use listing::Page;
 pub use load::{Inspection, inspect};
 pub use permission::{Grants, Permission};
+pub use person_page::{PersonFile, PersonPage};
+pub use plain_field::{PlainField, PlainKind, plain_field};
 pub use problem::Problem;
 pub use prompts::fill_prompt;
 pub use publishing::{

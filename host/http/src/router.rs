@@ -112,6 +112,10 @@ fn router<S: ServerHandler + Send + 'static>(
         .route("/passkey", get(oauth::passkey::show).post(oauth::passkey::submit))
         .route("/oauth/passkey.js", get(oauth::passkey::script))
         .route("/account", get(oauth::account::show).post(oauth::account::submit))
+        .route(
+            "/account/{capability}",
+            get(oauth::person_page::show).post(oauth::person_page::submit),
+        )
         .route("/oauth/authorize", get(oauth::authorize::start))
         .route(
             "/oauth/authorize/continue",

@@ -30,6 +30,7 @@
 //! | | `claim_link` | claim an agent on a page whose address the agent has got |
 //! | | `claim` | the operations that components with the grant `identity` call, and a person's agents |
 //! | | `sign_in` | agents that verify the phone number of a person who signs in |
+//! | | `page_agent` | the agent as which a person acts on their own page |
 //! | clients | `clients` | look up, register, update and delete a client |
 //! | | `assertions` | authenticate a client |
 //! | grants | `consents` | the consent of a person, for which a client gets an agent of theirs |
@@ -88,6 +89,7 @@ mod metadata;
 mod oauth;
 mod operator_tokens;
 mod operators;
+mod page_agent;
 mod passkey_sign_in;
 mod passkeys;
 mod progress;
@@ -126,7 +128,7 @@ pub use oauth::{OAuthError, OFFLINE_ACCESS, granted_scopes};
 pub use operators::{DEFAULT_OPERATOR_DAYS, MAX_OPERATOR_DAYS};
 pub use passkey_sign_in::PasskeySignIn;
 pub use passkeys::PasskeyView;
-pub use progress::{SignInProgress, SignInPurpose};
+pub use progress::{AccountRequest, SignInProgress, SignInPurpose};
 pub use redirects::RedirectHosts;
 pub use register::{Registered, Registration};
 pub use sessions::{NewSession, Proof, Session};

@@ -19,6 +19,15 @@ pub enum SignInPurpose {
     Device(DeviceRequest),
     /// An agent asks to be claimed.
     Claim(ClaimRequest),
+    /// Nobody asks: the person opens their own page.
+    Account(AccountRequest),
+}
+
+/// A person's own page, for which they sign in.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AccountRequest {
+    /// The path of the page on this host.
+    pub account_page: String,
 }
 
 impl SignInPurpose {
@@ -28,6 +37,7 @@ impl SignInPurpose {
             Self::Authorization(request) => Some(&request.client_name),
             Self::Device(request) => Some(&request.client_name),
             Self::Claim(request) => request.agent_name.as_deref(),
+            Self::Account(_) => None,
         }
     }
 }

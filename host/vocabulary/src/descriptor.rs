@@ -54,8 +54,12 @@ pub const TOOLS: &str = "portolan/tools";
 /// The annotation of actions with what people want when the action is right for them: a list of texts.
 pub const INTENTS: &str = "portolan/intents";
 
+/// The annotation of actions that belong on a person's own page: what the page shows of them, or its form.
+pub const PERSON_PAGE: &str = "portolan/person_page";
+
 /// The annotations that the host knows.
-pub const KNOWN_ANNOTATIONS: [&str; 4] = [WHILE_SUSPENDED, LEFT_OUT_OF_EXPORTS, TOOLS, INTENTS];
+pub const KNOWN_ANNOTATIONS: [&str; 5] =
+    [WHILE_SUSPENDED, LEFT_OUT_OF_EXPORTS, TOOLS, INTENTS, PERSON_PAGE];
 
 impl Descriptor {
     /// Returns whether exports of people's data leave out a collection.

@@ -64,8 +64,8 @@ pub use delivery::{
 };
 pub use descriptor::{
     ActionDescriptor, Annotation, Collection, Descriptor, ErrorDeclaration, Geo, INTENTS, Index,
-    Invocation, KNOWN_ANNOTATIONS, LEFT_OUT_OF_EXPORTS, Prompt, PromptArgument, Publication,
-    StateMachine, Status, Subscription, TOOLS, Transition, WHILE_SUSPENDED,
+    Invocation, KNOWN_ANNOTATIONS, LEFT_OUT_OF_EXPORTS, PERSON_PAGE, Prompt, PromptArgument,
+    Publication, StateMachine, Status, Subscription, TOOLS, Transition, WHILE_SUSPENDED,
 };
 pub use digest::Digest;
 pub use failure::{Failure, RETRY_SOON_S};

@@ -13,6 +13,7 @@ mod content;
 mod contradictions;
 mod documents;
 mod intents;
+mod person_page;
 mod states;
 mod matching;
 mod orgs;
@@ -134,7 +135,7 @@ impl AgentListings {
     ///
     /// With `as_org`, list those of an organisation in whose name the person acts, whoever wrote them.
     /// For an agent that nobody has claimed, the list is empty.
-    #[action(access = read, idempotent, example = Mine::default(), intents = intents::LIST_MINE)]
+    #[action(access = read, idempotent, example = Mine::default(), intents = intents::LIST_MINE, person_page = person_page::list_mine())]
     fn list_mine(call: &Call, input: Mine) -> Result<Answer<Items<View>>, ListingsError> {
         list_mine(call, input)
     }
@@ -192,7 +193,7 @@ impl AgentListings {
     /// Publish a draft, or submit a rejected listing again.
     #[action(
         access = write, emits = [PUBLISHED, IN_REVIEW], example = json!({ "listing_id": LISTING_ID }),
-        intents = intents::PUBLISH
+        intents = intents::PUBLISH, person_page = person_page::publish()
     )]
     fn publish(call: &Call, input: Step) -> Result<View, ListingsError> {
         let mut listing = load_editable(call, &input.listing_id, input.expected_version)?;
@@ -208,7 +209,7 @@ impl AgentListings {
     /// `mark_filled`.
     #[action(
         access = write, emits = [PAUSED], example = json!({ "listing_id": LISTING_ID }),
-        intents = intents::PAUSE
+        intents = intents::PAUSE, person_page = person_page::pause()
     )]
     fn pause(call: &Call, input: Step) -> Result<View, ListingsError> {
         let listing = load_editable(call, &input.listing_id, input.expected_version)?;
@@ -218,7 +219,7 @@ impl AgentListings {
     /// Resume a paused listing.
     #[action(
         access = write, emits = [RESUMED, IN_REVIEW], example = json!({ "listing_id": LISTING_ID }),
-        intents = intents::RESUME
+        intents = intents::RESUME, person_page = person_page::resume()
     )]
     fn resume(call: &Call, input: Step) -> Result<View, ListingsError> {
         let mut listing = load_editable(call, &input.listing_id, input.expected_version)?;
@@ -232,7 +233,7 @@ impl AgentListings {
     /// then published again.
     #[action(
         access = write, emits = [PUBLISHED, UPDATED, IN_REVIEW], example = json!({ "listing_id": LISTING_ID }),
-        intents = intents::RENEW
+        intents = intents::RENEW, person_page = person_page::renew()
     )]
     fn renew(call: &Call, input: Step) -> Result<View, ListingsError> {
         let mut listing = load_editable(call, &input.listing_id, input.expected_version)?;
@@ -243,7 +244,7 @@ impl AgentListings {
     /// Withdraw a listing for good.
     #[action(
         access = write, destructive, emits = [WITHDRAWN], example = json!({ "listing_id": LISTING_ID }),
-        intents = intents::WITHDRAW
+        intents = intents::WITHDRAW, person_page = person_page::withdraw()
     )]
     fn withdraw(call: &Call, input: Step) -> Result<View, ListingsError> {
         let listing = load_editable(call, &input.listing_id, input.expected_version)?;

@@ -12,6 +12,7 @@ mod decide;
 mod documents;
 mod ends;
 mod intents;
+mod person_page;
 mod notices;
 mod presence;
 mod questions;
@@ -141,7 +142,7 @@ impl Applications {
     #[action(
         access = read, idempotent, example = List::default(),
         example = json!({ "role": "received", "state": ["submitted", "shortlisted"] }),
-        intents = intents::LIST
+        intents = intents::LIST, person_page = person_page::list()
     )]
     fn list(call: &Call, input: List) -> Result<Answer<Items<View>>, ApplicationError> {
         read::list(call, input)
@@ -153,7 +154,7 @@ impl Applications {
     #[action(
         access = write, destructive, emits = [WITHDRAWN],
         example = json!({ "application_id": APPLICATION_ID }),
-        intents = intents::WITHDRAW
+        intents = intents::WITHDRAW, person_page = person_page::withdraw()
     )]
     fn withdraw(call: &Call, input: Step) -> Result<View, ApplicationError> {
         decide::withdraw(call, &input)
@@ -183,7 +184,7 @@ impl Applications {
     #[action(
         access = write, emits = [ANSWERED],
         example = json!({ "application_id": APPLICATION_ID, "answer": "accept" }),
-        intents = intents::ANSWER
+        intents = intents::ANSWER, person_page = person_page::answer()
     )]
     fn answer(call: &Call, input: AnswerOffer) -> Result<View, ApplicationError> {
         decide::answer(call, &input)

@@ -3,6 +3,7 @@
 mod colleagues;
 mod documents;
 mod intents;
+mod person_page;
 mod states;
 mod members;
 mod own;
@@ -72,7 +73,7 @@ impl Conversations {
         access = read, idempotent,
         example = List::default(),
         example = List { unread_only: true, ..List::default() },
-        intents = intents::LIST
+        intents = intents::LIST, person_page = person_page::list()
     )]
     fn list(call: &Call, input: List) -> Result<Answer<Items<ThreadView>>, ConversationError> {
         Items::own(call, |me| read::list(call, me, input))
@@ -165,7 +166,7 @@ impl Conversations {
     /// Nobody else is notified. Its messages are still counted as unread. Meetings, pairings and
     /// applications of the same people are still announced: to silence a person entirely, use
     /// `social_relationships` `mute`.
-    #[action(access = write, idempotent, intents = intents::MUTE, example = json!({
+    #[action(access = write, idempotent, intents = intents::MUTE, person_page = person_page::mute(), example = json!({
             "thread_id": THREAD_ID, "until": "2036-11-21T18:00:00.000Z",
         }))]
     fn mute(call: &Call, input: Mute) -> Result<ThreadView, ConversationError> {
@@ -175,7 +176,7 @@ impl Conversations {
     /// Receive a conversation's events in the inbox again.
     #[action(
         access = write, idempotent, example = json!({ "thread_id": THREAD_ID }),
-        intents = intents::UNMUTE
+        intents = intents::UNMUTE, person_page = person_page::unmute()
     )]
     fn unmute(call: &Call, input: ThreadId) -> Result<ThreadView, ConversationError> {
         own::unmute(call, &input.thread_id)
@@ -203,7 +204,7 @@ impl Conversations {
     /// Nobody else is notified.
     #[action(
         access = write, idempotent, example = json!({ "thread_id": THREAD_ID }),
-        intents = intents::ARCHIVE
+        intents = intents::ARCHIVE, person_page = person_page::archive()
     )]
     fn archive(call: &Call, input: ThreadId) -> Result<ThreadView, ConversationError> {
         own::change(call, &input.thread_id, "archive", |seat| seat.place = Place::Archive)
@@ -212,7 +213,7 @@ impl Conversations {
     /// Remove a conversation from the archive.
     #[action(
         access = write, idempotent, example = json!({ "thread_id": THREAD_ID }),
-        intents = intents::UNARCHIVE
+        intents = intents::UNARCHIVE, person_page = person_page::unarchive()
     )]
     fn unarchive(call: &Call, input: ThreadId) -> Result<ThreadView, ConversationError> {
         own::change(call, &input.thread_id, "unarchive", |seat| seat.place = Place::Inbox)
@@ -242,7 +243,7 @@ impl Conversations {
     /// Accept an invitation.
     #[action(
         access = write, emits = [MEMBER_CHANGED], example = json!({ "thread_id": THREAD_ID }),
-        intents = intents::ACCEPT
+        intents = intents::ACCEPT, person_page = person_page::accept()
     )]
     fn accept(call: &Call, input: Step) -> Result<ThreadView, ConversationError> {
         shown(call, members::accept(call, &input)?)
@@ -251,7 +252,7 @@ impl Conversations {
     /// Decline an invitation.
     #[action(
         access = write, emits = [MEMBER_CHANGED], example = json!({ "thread_id": THREAD_ID }),
-        intents = intents::DECLINE
+        intents = intents::DECLINE, person_page = person_page::decline()
     )]
     fn decline(call: &Call, input: Step) -> Result<LeftThread, ConversationError> {
         left_thread(call, &members::decline(call, &input)?)
@@ -262,7 +263,7 @@ impl Conversations {
     /// It disappears from the person's list; the others stay in it.
     #[action(
         access = write, destructive, emits = [MEMBER_CHANGED], example = json!({ "thread_id": THREAD_ID }),
-        intents = intents::LEAVE
+        intents = intents::LEAVE, person_page = person_page::leave()
     )]
     fn leave(call: &Call, input: Step) -> Result<LeftThread, ConversationError> {
         left_thread(call, &members::leave(call, &input)?)

@@ -8,6 +8,7 @@ mod documents;
 mod erasing;
 mod exporting;
 mod intents;
+mod person_page;
 mod keeping;
 mod refusals;
 mod states;
@@ -47,7 +48,7 @@ impl DataRights {
     /// the last one was ready.
     #[action(
         access = write, annotations = [(WHILE_SUSPENDED, true)], example = json!({}),
-        intents = intents::EXPORT
+        intents = intents::EXPORT, person_page = person_page::export()
     )]
     fn export(call: &Call) -> Result<Answer<ExportView>, DataRightsError> {
         exporting::start(call)
@@ -56,7 +57,7 @@ impl DataRights {
     /// Show the person's last export and erasure: their states, and when something happens next.
     ///
     /// For an agent that nobody has claimed, both are null, and `next` is the way to a claim.
-    #[action(access = read, idempotent, intents = intents::STATUS)]
+    #[action(access = read, idempotent, intents = intents::STATUS, person_page = person_page::status())]
     fn status(call: &Call) -> Result<Answer<Status>, DataRightsError> {
         let Some(owner_id) = call.owner_id() else {
             return Ok(Answer::new(Status { export: None, erasure: None }).next(Next::claim()));
@@ -77,7 +78,7 @@ impl DataRights {
         access = read, idempotent,
         example = json!({ "export_id": EXPORT_ID }),
         example = json!({ "export_id": EXPORT_ID, "part": 5, "limit": 4 }),
-        intents = intents::DOWNLOAD
+        intents = intents::DOWNLOAD, person_page = person_page::download()
     )]
     fn download(call: &Call, input: Download) -> Result<Answer<Parts>, DataRightsError> {
         exporting::download(call, &input)
@@ -92,7 +93,7 @@ impl DataRights {
         access = write, idempotent, destructive, emits = [SCHEDULED],
         annotations = [(WHILE_SUSPENDED, true)],
         example = json!({ "confirm": true }),
-        intents = intents::ERASE
+        intents = intents::ERASE, person_page = person_page::erase()
     )]
     fn erase(call: &Call, input: Erase) -> Result<Answer<ErasureView>, DataRightsError> {
         erasing::erase(call, &input)
@@ -102,7 +103,7 @@ impl DataRights {
     #[action(
         access = write, emits = [CANCELLED], annotations = [(WHILE_SUSPENDED, true)],
         example = json!({}),
-        intents = intents::CANCEL
+        intents = intents::CANCEL, person_page = person_page::cancel()
     )]
     fn cancel(call: &Call) -> Result<ErasureView, DataRightsError> {
         erasing::cancel(call)

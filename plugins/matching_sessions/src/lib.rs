@@ -12,6 +12,7 @@ mod decide;
 mod departures;
 mod documents;
 mod intents;
+mod person_page;
 mod states;
 mod migrations;
 mod pool;
@@ -149,7 +150,7 @@ impl MatchingSessions {
     /// List the person's sessions, last changed first.
     ///
     /// For an agent that nobody has claimed, the list is empty.
-    #[action(access = read, idempotent, example = List::default(), intents = intents::LIST)]
+    #[action(access = read, idempotent, example = List::default(), intents = intents::LIST, person_page = person_page::list())]
     fn list(call: &Call, input: List) -> Result<Answer<Items<SessionView>>, MatchingError> {
         session::list(call, input)
     }
@@ -203,7 +204,7 @@ impl MatchingSessions {
     /// Pause a session.
     #[action(
         access = write, example = json!({ "session_id": SESSION_ID }),
-        intents = intents::PAUSE
+        intents = intents::PAUSE, person_page = person_page::pause()
     )]
     fn pause(call: &Call, input: Step) -> Result<Answer<SessionView>, MatchingError> {
         session::pause(call, input)
@@ -212,7 +213,7 @@ impl MatchingSessions {
     /// Resume a paused session.
     #[action(
         access = write, example = json!({ "session_id": SESSION_ID }),
-        intents = intents::RESUME
+        intents = intents::RESUME, person_page = person_page::resume()
     )]
     fn resume(call: &Call, input: Step) -> Result<Answer<SessionView>, MatchingError> {
         session::resume(call, input)
@@ -221,7 +222,7 @@ impl MatchingSessions {
     /// Close a session.
     #[action(
         access = write, destructive, emits = [SESSION_CLOSED], example = json!({ "session_id": SESSION_ID }),
-        intents = intents::CLOSE
+        intents = intents::CLOSE, person_page = person_page::close()
     )]
     fn close(call: &Call, input: Step) -> Result<Answer<SessionView>, MatchingError> {
         session::close(call, input)

@@ -8,6 +8,7 @@ mod agents;
 mod delivery;
 mod departure;
 mod intents;
+mod person_page;
 mod names;
 mod states;
 mod people;
@@ -68,7 +69,7 @@ impl Owners {
     /// Get the person's own record: profile, preferences and agents.
     ///
     /// For an agent that nobody has claimed, `owner` is null, and `next` is the way to a claim.
-    #[action(access = read, idempotent, intents = intents::ME)]
+    #[action(access = read, idempotent, intents = intents::ME, person_page = person_page::me())]
     fn me(call: &Call) -> Result<Answer<Me>, OwnersError> {
         let Some(owner_id) = call.owner_id() else {
             return Ok(Answer::new(Me { owner: None, agents: Vec::new() }).next(Next::claim()));
@@ -91,7 +92,7 @@ impl Owners {
             "languages": ["en", "pt-BR"],
             "city": "San Francisco",
         }),
-        intents = intents::UPDATE_PROFILE
+        intents = intents::UPDATE_PROFILE, person_page = person_page::update_profile()
     )]
     fn update_profile(call: &Call, input: UpdateProfile) -> Result<Owner, OwnersError> {
         let mut owner = begin(call, "update_profile", input.expected_version)?;
@@ -133,7 +134,7 @@ impl Owners {
             "contact_policy": "network",
             "quiet_hours": { "from": "22:00", "to": "07:00", "time_zone": "America/Los_Angeles" },
         }),
-        intents = intents::SET_PREFERENCES
+        intents = intents::SET_PREFERENCES, person_page = person_page::set_preferences()
     )]
     fn set_preferences(call: &Call, input: SetPreferences) -> Result<Owner, OwnersError> {
         let mut owner = begin(call, "set_preferences", input.expected_version)?;
@@ -152,7 +153,7 @@ impl Owners {
     /// Get the preferences that are in force, and how many events are held because of them.
     ///
     /// For an agent that nobody has claimed, `preferences` is null, and `next` is the way to a claim.
-    #[action(access = read, idempotent, intents = intents::GET_PREFERENCES)]
+    #[action(access = read, idempotent, intents = intents::GET_PREFERENCES, person_page = person_page::get_preferences())]
     fn get_preferences(call: &Call) -> Result<Answer<PreferencesInForce>, OwnersError> {
         Ok(match call.owner_id() {
             Some(owner_id) => Answer::new(delivery::in_force(owner_id)?),
@@ -224,7 +225,7 @@ impl Owners {
     /// pending codes and approvals. Agents stay claimed.
     #[action(
         access = write, emits = [DEACTIVATED], example = json!({ "reason": "On holiday until May." }),
-        intents = intents::DEACTIVATE
+        intents = intents::DEACTIVATE, person_page = person_page::deactivate()
     )]
     fn deactivate(call: &Call, input: Turn) -> Result<Owner, OwnersError> {
         let summary = "Your profile is hidden from other people.";
@@ -238,7 +239,7 @@ impl Owners {
     /// Listings stay paused until each is resumed, and nothing that has ended comes back.
     #[action(
         access = write, emits = [REACTIVATED], example = json!({}),
-        intents = intents::REACTIVATE
+        intents = intents::REACTIVATE, person_page = person_page::reactivate()
     )]
     fn reactivate(call: &Call, input: Turn) -> Result<Owner, OwnersError> {
         turn(call, input, "reactivate", REACTIVATED, "Your profile is visible again.")

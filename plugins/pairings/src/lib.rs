@@ -15,6 +15,7 @@ mod disclose;
 mod ends;
 mod guards;
 mod intents;
+mod person_page;
 mod limits;
 mod documents;
 mod states;
@@ -131,7 +132,7 @@ impl Pairings {
     /// `accept` connects the two and opens their conversation. `ask` needs a message, and the
     /// proposer answers it with `message`.
     #[action(access = write, emits = [REPLIED, CONNECTED, ASSIGNED],
-        intents = intents::REPLY, example = json!({
+        intents = intents::REPLY, person_page = person_page::reply(), example = json!({
         "pairing_id": PAIRING_ID, "decision": "ask", "message": "How long do you want to stay?",
     }))]
     fn reply(call: &Call, input: Reply) -> Result<Answer<View>, PairingError> {
@@ -156,7 +157,7 @@ impl Pairings {
     /// until `withdraw_free_until`, after a change of the other side's listing.
     #[action(
         access = write, emits = [WITHDRAWN], example = json!({ "pairing_id": PAIRING_ID }),
-        intents = intents::WITHDRAW
+        intents = intents::WITHDRAW, person_page = person_page::withdraw()
     )]
     fn withdraw(call: &Call, input: Step) -> Result<View, PairingError> {
         propose::withdraw(call, &input)
@@ -188,7 +189,7 @@ impl Pairings {
     /// The conversation is closed too. Contact data that was exchanged stays.
     #[action(
         access = write, destructive, emits = [CLOSED], example = json!({ "pairing_id": PAIRING_ID, "outcome": "leased" }),
-        intents = intents::CLOSE
+        intents = intents::CLOSE, person_page = person_page::close()
     )]
     fn close(call: &Call, input: Close) -> Result<View, PairingError> {
         ends::close(call, &input)
@@ -231,7 +232,7 @@ impl Pairings {
     /// first.
     ///
     /// For an agent that nobody has claimed, the list is empty.
-    #[action(access = read, idempotent, example = List::default(), intents = intents::LIST)]
+    #[action(access = read, idempotent, example = List::default(), intents = intents::LIST, person_page = person_page::list())]
     fn list(call: &Call, input: List) -> Result<Answer<Items<View>>, PairingError> {
         read::list(call, input)
     }

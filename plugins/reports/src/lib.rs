@@ -3,6 +3,7 @@
 
 mod documents;
 mod intents;
+mod person_page;
 mod states;
 mod own;
 mod reasons;
@@ -89,7 +90,7 @@ impl Reports {
         access = read, idempotent,
         example = ListMine { role: Role::Reporter, state: vec![State::Open], page: Default::default() },
         example = ListMine { role: Role::Affected, state: Vec::new(), page: Default::default() },
-        intents = intents::LIST_MINE
+        intents = intents::LIST_MINE, person_page = person_page::list_mine()
     )]
     fn list_mine(call: &Call, input: ListMine) -> Result<Answer<Items<ReportView>>, ReportError> {
         Items::own(call, |me| own::list_mine_of(call, me, input))
@@ -114,7 +115,7 @@ impl Reports {
     #[action(
         access = write, emits = [UPDATED], annotations = [(portolan_sdk::WHILE_SUSPENDED, true)],
         example = AppealInput { report_id: REPORT_ID.into(), text: "The page has the new address since May, at its foot.".into(), expected_version: None },
-        intents = intents::APPEAL
+        intents = intents::APPEAL, person_page = person_page::appeal()
     )]
     fn appeal(call: &Call, input: AppealInput) -> Result<ReportView, ReportError> {
         own::appeal(call, input)

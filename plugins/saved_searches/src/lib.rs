@@ -13,6 +13,7 @@ mod following;
 #[cfg(test)]
 mod fixtures;
 mod intents;
+mod person_page;
 mod keeping;
 mod preview;
 mod records;
@@ -121,7 +122,7 @@ impl SavedSearches {
     /// List the person's saved searches, last changed first.
     ///
     /// For an agent that nobody has claimed, the list is empty.
-    #[action(access = read, idempotent, example = List::default(), intents = intents::LIST)]
+    #[action(access = read, idempotent, example = List::default(), intents = intents::LIST, person_page = person_page::list())]
     fn list(call: &Call, input: List) -> Result<Answer<Items<SearchView>>, SavedSearchError> {
         keeping::list(call, input)
     }
@@ -141,7 +142,7 @@ impl SavedSearches {
     /// Pause a saved search.
     ///
     /// What it has found and not announced is dropped, and nothing is found until it is resumed.
-    #[action(access = write, example = json!({ "search_id": SEARCH_ID }), intents = intents::PAUSE)]
+    #[action(access = write, example = json!({ "search_id": SEARCH_ID }), intents = intents::PAUSE, person_page = person_page::pause())]
     fn pause(call: &Call, input: Step) -> Result<SearchView, SavedSearchError> {
         keeping::pause(call, &input)
     }
@@ -152,7 +153,7 @@ impl SavedSearches {
     /// neither are changes of the map in between; `preview` lists what fits.
     #[action(
         access = write, example = json!({ "search_id": SEARCH_ID }),
-        intents = intents::RESUME
+        intents = intents::RESUME, person_page = person_page::resume()
     )]
     fn resume(call: &Call, input: Step) -> Result<SearchView, SavedSearchError> {
         keeping::resume(call, &input)
@@ -161,7 +162,7 @@ impl SavedSearches {
     /// Delete a saved search for good.
     #[action(
         access = write, destructive, example = json!({ "search_id": SEARCH_ID }),
-        intents = intents::DELETE
+        intents = intents::DELETE, person_page = person_page::delete()
     )]
     fn delete(call: &Call, input: Step) -> Result<SearchView, SavedSearchError> {
         keeping::delete(call, &input)

@@ -8,6 +8,7 @@ mod acting;
 mod allowed;
 mod departures;
 mod intents;
+mod person_page;
 mod states;
 mod map;
 mod members;
@@ -82,7 +83,7 @@ impl SocialOrg {
     /// For an agent that nobody has claimed, the list is empty, and `next` is the way to a claim.
     #[action(
         access = read, idempotent, example = ListMine { state: vec![MemberState::Invited], page: Default::default() },
-        intents = intents::LIST_MINE
+        intents = intents::LIST_MINE, person_page = person_page::list_mine()
     )]
     fn list_mine(call: &Call, input: ListMine) -> Result<Answer<Items<OrgView>>, OrgError> {
         Items::own(call, |me| orgs::list_mine(call, me, input))
@@ -133,7 +134,7 @@ impl SocialOrg {
     /// Accept or decline an invitation.
     #[action(
         access = write, emits = [MEMBER_CHANGED], example = Respond { org_id: ORG_ID.into(), decision: Decision::Accept },
-        intents = intents::RESPOND_INVITE
+        intents = intents::RESPOND_INVITE, person_page = person_page::respond_invite()
     )]
     fn respond_invite(call: &Call, input: Respond) -> Result<OrgView, OrgError> {
         members::respond(call, input)
@@ -160,7 +161,7 @@ impl SocialOrg {
     /// Leave an organisation.
     #[action(
         access = write, destructive, emits = [MEMBER_CHANGED], example = OrgVersion { org_id: ORG_ID.into(), expected_version: None },
-        intents = intents::LEAVE
+        intents = intents::LEAVE, person_page = person_page::leave()
     )]
     fn leave(call: &Call, input: OrgVersion) -> Result<OrgView, OrgError> {
         members::leave(call, input)

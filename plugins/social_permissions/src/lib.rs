@@ -9,6 +9,7 @@ mod expand;
 mod grants;
 mod evaluate;
 mod intents;
+mod person_page;
 mod lists;
 mod model;
 mod name;
@@ -140,7 +141,7 @@ impl SocialPermissions {
     /// List the stated and granted relations of an object that you govern, or of yourself.
     ///
     /// A page can be shorter than its limit, or empty, although another one follows.
-    #[action(access = read, idempotent, example = json!({}), intents = intents::LIST_GRANTS)]
+    #[action(access = read, idempotent, example = json!({}), intents = intents::LIST_GRANTS, person_page = person_page::list_grants())]
     fn list_grants(
         call: &Call,
         input: ListGrants,
@@ -171,7 +172,7 @@ impl SocialPermissions {
     }
 
     /// Revoke a grant.
-    #[action(access = write, idempotent, destructive, intents = intents::REVOKE, example = json!({
+    #[action(access = write, idempotent, destructive, intents = intents::REVOKE, person_page = person_page::revoke(), example = json!({
         "subject": PERSON, "relation": "freebusy_viewer", "object": "owner:me",
         "on_missing": "ignore",
     }))]

@@ -1,6 +1,7 @@
 //! The capability `social_relationships`: follows, connections, blocks and mutes between people.
 
 mod intents;
+mod person_page;
 mod requests;
 mod blocks;
 mod states;
@@ -65,7 +66,7 @@ impl SocialRelationships {
     /// Accept a request to follow or to connect.
     #[action(
         access = write, emits = [ACCEPTED], example = json!({ "owner_id": OTHER_ID, "kind": "connect" }),
-        intents = intents::ACCEPT
+        intents = intents::ACCEPT, person_page = person_page::accept()
     )]
     fn accept(call: &Call, input: Reply) -> Result<Relationship, RelationshipError> {
         requests::reply(call, input, "accept")
@@ -76,7 +77,7 @@ impl SocialRelationships {
     /// They are not notified, and cannot ask again for 30 days.
     #[action(
         access = write, example = json!({ "owner_id": OTHER_ID, "kind": "connect" }),
-        intents = intents::REJECT
+        intents = intents::REJECT, person_page = person_page::reject()
     )]
     fn reject(call: &Call, input: Reply) -> Result<Relationship, RelationshipError> {
         requests::reply(call, input, "reject")
@@ -85,7 +86,7 @@ impl SocialRelationships {
     /// Stop following a person, or withdraw the request.
     #[action(
         access = write, example = json!({ "owner_id": OTHER_ID }),
-        intents = intents::UNFOLLOW
+        intents = intents::UNFOLLOW, person_page = person_page::unfollow()
     )]
     fn unfollow(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
         requests::leave(call, input, Request::Follow, "unfollow")
@@ -105,7 +106,7 @@ impl SocialRelationships {
     /// The other side is not notified, and cannot ask again for 30 days.
     #[action(
         access = write, example = json!({ "owner_id": OTHER_ID }),
-        intents = intents::DISCONNECT
+        intents = intents::DISCONNECT, person_page = person_page::disconnect()
     )]
     fn disconnect(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
         requests::leave(call, input, Request::Connect, "disconnect")
@@ -117,7 +118,7 @@ impl SocialRelationships {
     /// the other one cannot tell why. Every id is accepted, also of people who are not found.
     #[action(
         access = write, destructive, emits = [BLOCKED], example = json!({ "owner_id": OTHER_ID }),
-        intents = intents::BLOCK
+        intents = intents::BLOCK, person_page = person_page::block()
     )]
     fn block(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
         blocks::block(call, input)
@@ -128,7 +129,7 @@ impl SocialRelationships {
     /// Relationships that the block has ended are not restored.
     #[action(
         access = write, emits = [UNBLOCKED], example = json!({ "owner_id": OTHER_ID }),
-        intents = intents::UNBLOCK
+        intents = intents::UNBLOCK, person_page = person_page::unblock()
     )]
     fn unblock(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
         blocks::unblock(call, input)
@@ -148,7 +149,7 @@ impl SocialRelationships {
     }
 
     /// Receive the events of a person in the inbox again.
-    #[action(access = write, example = json!({ "owner_id": OTHER_ID }), intents = intents::UNMUTE)]
+    #[action(access = write, example = json!({ "owner_id": OTHER_ID }), intents = intents::UNMUTE, person_page = person_page::unmute())]
     fn unmute(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
         let me = call.require_owner()?;
         let stored = private::release(call, me, input, Kind::Mute)?;
@@ -189,7 +190,7 @@ impl SocialRelationships {
     /// List the person's relationships, newest first.
     ///
     /// For an agent that nobody has claimed, the list is empty.
-    #[action(access = read, idempotent, example = List::default(), intents = intents::LIST)]
+    #[action(access = read, idempotent, example = List::default(), intents = intents::LIST, person_page = person_page::list())]
     fn list(call: &Call, input: List) -> Result<Answer<Items<Relationship>>, RelationshipError> {
         Items::own(call, |me| read::list(me, input))
     }
@@ -206,7 +207,7 @@ impl SocialRelationships {
     }
 
     /// List the people whom the person has blocked, newest first.
-    #[action(access = read, idempotent, example = PageInput::default(), intents = intents::BLOCKED)]
+    #[action(access = read, idempotent, example = PageInput::default(), intents = intents::BLOCKED, person_page = person_page::blocked())]
     fn blocked(
         call: &Call,
         input: PageInput,

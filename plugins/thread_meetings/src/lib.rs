@@ -3,6 +3,7 @@
 mod access;
 mod answer;
 mod intents;
+mod person_page;
 mod proposals;
 mod open_meetings;
 mod ics;
@@ -122,7 +123,7 @@ impl ThreadMeetings {
     ///
     /// It ends for all. If it was being rescheduled, its agreed time is released.
     #[action(access = write, destructive, emits = [DECLINED],
-        intents = intents::DECLINE, example = json!({
+        intents = intents::DECLINE, person_page = person_page::decline(), example = json!({
         "meeting_id": MEETING_ID, "reason": "I am away that week.",
     }))]
     fn decline(call: &Call, input: AnswerInput) -> Result<Answer<MeetingView>, MeetingError> {
@@ -186,7 +187,7 @@ impl ThreadMeetings {
     /// This is possible until it has ended. Less than two hours before it begins, or later, it is
     /// marked as `late`.
     #[action(access = write, destructive, emits = [CANCELLED],
-        intents = intents::CANCEL, example = json!({
+        intents = intents::CANCEL, person_page = person_page::cancel(), example = json!({
         "meeting_id": MEETING_ID, "reason": "I am away that week.",
     }))]
     fn cancel(call: &Call, input: AnswerInput) -> Result<Answer<MeetingView>, MeetingError> {
@@ -218,7 +219,7 @@ impl ThreadMeetings {
     ///
     /// A page may contain fewer than `limit` items although more follow: `next_cursor` says so. For
     /// an agent that nobody has claimed, the list is empty.
-    #[action(access = read, idempotent, example = List::default(), intents = intents::LIST)]
+    #[action(access = read, idempotent, example = List::default(), intents = intents::LIST, person_page = person_page::list())]
     fn list(call: &Call, input: List) -> Result<Answer<Items<MeetingView>>, MeetingError> {
         Items::own(call, |me| meetings::list(call, me, input))
     }

@@ -11,7 +11,7 @@ use syn::{Expr, FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, ReturnType, Type};
 const KNOWN: &str = "id, version, title, tags, status, sunset_at, successor, default_action, \
     collections, invokes, state_machines, roles, prompts, tools, annotations";
 const KNOWN_OF_ACTION: &str = "access, idempotent, destructive, cost_credits, emits, callers, on, \
-    example, deprecated, intents, annotations, name";
+    example, deprecated, intents, person_page, annotations, name";
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let mut block: ItemImpl = syn::parse2(item)?;
@@ -195,6 +195,11 @@ fn action(
                 let texts = argument.value()?;
                 annotated
                     .push(quote!(::portolan_sdk::annotation(::portolan_sdk::INTENTS, &#texts)));
+            }
+            "person_page" => {
+                let page = argument.value()?;
+                annotated
+                    .push(quote!(::portolan_sdk::annotation(::portolan_sdk::PERSON_PAGE, &#page)));
             }
             "on" => event_types.push(argument.value()?),
             "deprecated" => {

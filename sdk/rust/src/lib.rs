@@ -87,6 +87,7 @@ pub mod migration;
 pub mod pages;
 pub mod people;
 pub mod patch;
+mod person_page;
 pub mod prompts;
 pub mod secrets;
 pub mod states;
@@ -104,6 +105,7 @@ pub use answer::{Answer, Next, NoInput, NoOutput, Outcome, Refusal, Refusals};
 pub use call::Call;
 pub use contract::HostError;
 pub use host_error::RefuseOn;
+pub use person_page::{PERSON_PAGE, PersonFile, PersonPage};
 pub use portolan_codes::ErrorCode;
 pub use portolan_sdk_macros::{
     Refusals, States, capability, choice, document, entity, id, input, message, output,

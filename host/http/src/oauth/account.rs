@@ -1,26 +1,33 @@
-//! `/account`: what can act for a person who is signed in, and its end: sessions of browsers, agents with what
-//! the person has consented to, and passkeys.
+//! `/account`: a person's own page. It shows what capabilities have for the person, at a glance, and what can act
+//! for them, with its end: sessions of browsers, agents with what the person has consented to, and passkeys.
 
 use crate::{
     App, RequestId,
     oauth::{
+        account_session::signed_in,
         actions::{SessionChange, SignInActions},
         browser::see_other,
         forms::{PageForm, PageRequest, failed, foreign_form, form_token},
         passkey::to_ceremony,
-        session::{failure_page, require_session, sign_out},
+        person::{
+            activity::{LoggedCall, last_calls},
+            calls::PersonCalls,
+            glance::{Glance, glances},
+        },
+        session::{failure_page, sign_out},
+        sign_in::SCOPE_TEXTS,
     },
     page::{FormTargets, page},
 };
 use askama::Template;
 use axum::{Extension, extract::State, http::StatusCode, response::Response};
 use portolan_identity::{CeremonyAnswer, IdentityError, PasskeyView, Session};
-use portolan_vocabulary::{Failure, OwnedAgent};
+use portolan_vocabulary::{Access, Failure, OwnedAgent, SCOPES};
 use std::sync::Arc;
 
-/// How a person signs in to see the page.
-const SIGN_IN: &str = "To sign in, open the link of a message from this host. If you think that somebody else acts for you, tell any of your agents to sign you out everywhere.";
 const PATH: &str = "/account";
+/// The maximum number of agents whose last calls are shown; in test mode a person can have more.
+const AGENTS: usize = 20;
 
 #[derive(Template)]
 #[template(path = "account.html")]
@@ -29,40 +36,83 @@ struct AccountPage<'a> {
     form_token: &'a str,
     /// The oldest first.
     sessions: Vec<Session>,
-    agents: Vec<OwnedAgent>,
+    agents: Vec<AgentEntry>,
+    /// What the person has changed last on these pages.
+    own_calls: Vec<LoggedCall>,
     passkeys: Vec<PasskeyView>,
     has_passkeys: bool,
+    glances: Vec<Glance>,
 }
 
-/// Shows the sessions and the agents of the person.
+/// An agent with its last calls.
+struct AgentEntry {
+    agent: OwnedAgent,
+    calls: Vec<LoggedCall>,
+}
+
+impl AgentEntry {
+    /// Returns what the agent may do, in words. An agent without a consent may do everything.
+    fn scopes(&self) -> Vec<&'static str> {
+        let allowed: Vec<&str> = match &self.agent.scope {
+            Some(scope) => scope.split(' ').collect(),
+            None => SCOPES.to_vec(),
+        };
+        let is_allowed = |(access, _): &&(Access, &str)| {
+            access.scope().is_some_and(|scope| allowed.contains(&scope))
+        };
+        SCOPE_TEXTS.iter().filter(is_allowed).map(|(_, text)| *text).collect()
+    }
+}
+
+/// Shows the page of the person.
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
-    PageRequest { cookies, .. }: PageRequest,
+    Extension(RequestId(request_id)): Extension<RequestId>,
+    PageRequest { cookies, address, .. }: PageRequest,
 ) -> Response {
-    let session = match require_session(&app, &cookies, SIGN_IN, PATH).await {
+    let session = match signed_in(&app, &cookies, PATH).await {
         Ok(session) => session,
         Err(page) => return *page,
     };
-    let (sessions, agents, passkeys) = match load(&app, &session).await {
-        Ok(loaded) => loaded,
+    let calls = match PersonCalls::of(&app, &session, request_id, address).await {
+        Ok(calls) => calls,
         Err(error) => return failure_page(&error),
     };
     let (form_token, cookies) = form_token(&app, cookies);
-    let has_passkeys = app.host.identity.has_passkeys();
-    let (this, form_token) = (&session, form_token.as_str());
-    let shown = AccountPage { this, form_token, sessions, agents, passkeys, has_passkeys };
+    let shown = match load(&app, &session, &form_token, &calls).await {
+        Ok(shown) => shown,
+        Err(error) => return failure_page(&error),
+    };
     cookies.add_to(page(StatusCode::OK, &shown, FormTargets::ThisHost))
 }
 
-async fn load(
+async fn load<'a>(
     app: &App,
-    session: &Session,
-) -> Result<(Vec<Session>, Vec<OwnedAgent>, Vec<PasskeyView>), IdentityError> {
+    session: &'a Session,
+    form_token: &'a str,
+    calls: &PersonCalls<'_>,
+) -> Result<AccountPage<'a>, IdentityError> {
     let identity = &app.host.identity;
     let owner_id = &session.owner_id;
-    let sessions = identity.list_sessions(owner_id).await?;
-    let agents = identity.list_agents_by_owner(owner_id).await?;
-    Ok((sessions, agents, identity.list_passkeys(owner_id).await?))
+    let mut agents = Vec::new();
+    for (number, agent) in identity.list_agents_by_owner(owner_id).await?.into_iter().enumerate() {
+        let calls = match number < AGENTS {
+            true => last_calls(app, &agent.agent_id, owner_id).await?,
+            false => Vec::new(),
+        };
+        agents.push(AgentEntry { agent, calls });
+    }
+    let page_agent = identity.page_agent_id(owner_id).await?;
+    Ok(AccountPage {
+        this: session,
+        form_token,
+        sessions: identity.list_sessions(owner_id).await?,
+        agents,
+        own_calls: last_calls(app, &page_agent, owner_id).await?,
+        passkeys: identity.list_passkeys(owner_id).await?,
+        has_passkeys: identity.has_passkeys(),
+        glances: glances(app, calls).await,
+    })
 }
 
 /// Ends a session, an agent, or everything; adds or removes a passkey.
@@ -72,7 +122,7 @@ pub(crate) async fn submit(
     form: PageForm,
 ) -> Response {
     let PageRequest { cookies, address, browser } = &form.request;
-    let session = match require_session(&app, cookies, SIGN_IN, PATH).await {
+    let session = match signed_in(&app, cookies, PATH).await {
         Ok(session) => session,
         Err(page) => return *page,
     };

@@ -22,6 +22,8 @@ pub(super) enum Origin<'a> {
     Device { user_code: &'a str },
     /// An agent that has the address of a claim page; `asked_at` is when it got the address (RFC 3339).
     Agent { asked_at: String },
+    /// The person themselves.
+    Account,
 }
 
 impl<'a> Origin<'a> {
@@ -34,6 +36,7 @@ impl<'a> Origin<'a> {
             }
             SignInPurpose::Device(request) => Self::Device { user_code: &request.user_code },
             SignInPurpose::Claim(request) => Self::Agent { asked_at: request.asked_at.to_string() },
+            SignInPurpose::Account(_) => Self::Account,
         }
     }
 }
@@ -77,6 +80,7 @@ pub(super) async fn allow(
             let text = "The agent acts for you from now on. Go back to it: it can repeat what it wanted to do. You can revoke it at any time on the page /account.";
             identity.claim_by_link(request, session).await.map(|()| ("The agent is yours", text))
         }
+        SignInPurpose::Account(request) => return Ok(see_other(&request.account_page)),
     };
     match allowed {
         Ok((title, text)) => Ok(stop_page(StatusCode::OK, title, text)),
@@ -106,6 +110,7 @@ pub(super) async fn refuse(
         SignInPurpose::Claim(request) => {
             refused(app, address, identity.refuse_claim(request, owner_id, address)).await
         }
+        SignInPurpose::Account(request) => see_other(&request.account_page),
     }
 }
 

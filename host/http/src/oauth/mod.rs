@@ -1,6 +1,7 @@
 //! OAuth's endpoints and their wire format. Crate `identity` decides what a request means.
 
 pub(super) mod account;
+mod account_session;
 mod actions;
 pub(super) mod authorize;
 mod browser;
@@ -11,6 +12,7 @@ pub(super) mod device;
 mod forms;
 pub(super) mod message_link;
 pub(super) mod passkey;
+mod person;
 pub(super) mod register;
 mod session;
 pub(super) mod sign_in;
@@ -19,3 +21,4 @@ pub(super) mod token;
 pub(super) use browser::see_other;
 #[cfg(feature = "fuzzing")]
 pub(super) use client::{parameters, parse_basic};
+pub(super) use person::page as person_page;

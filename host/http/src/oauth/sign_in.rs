@@ -35,8 +35,8 @@ const CONTINUE_PATH: &str = "/oauth/authorize/continue";
 /// How the pages call an agent that has no name.
 const NAMELESS: &str = "An agent without a name";
 
-/// The text about each scope on the consent page.
-const SCOPE_TEXTS: [(Access, &str); 3] = [
+/// The text about each scope on the consent page, and on the page of an account.
+pub(super) const SCOPE_TEXTS: [(Access, &str); 3] = [
     (Access::Read, "Search, and read your listings, matches, conversations and meetings"),
     (Access::Write, "Publish listings, write to people and arrange meetings in your name"),
     (Access::Events, "Receive events about replies, confirmations and new matches"),
@@ -85,10 +85,12 @@ const DEFAULT_PROBLEM: &str = "Something went wrong on our side. Try again in a 
 #[derive(Template)]
 #[template(path = "phone.html")]
 struct PhonePage<'a> {
-    name: &'a str,
+    /// Who asks; `None` if the person signs in for their own page.
+    name: Option<&'a str>,
     /// Whether the person came from an application in this browser, to which they can go back.
     can_go_back: bool,
     steps: &'a str,
+    form_token: &'a str,
     problem: Option<&'static str>,
     has_passkeys: bool,
 }
@@ -170,9 +172,14 @@ async fn show_progress(app: &App, cookies: Cookies, progress: &SignInProgress) -
     let name = purpose.name().unwrap_or(NAMELESS);
     let (can_go_back, forms) = match purpose {
         SignInPurpose::Authorization(_) => (true, FormTargets::AnyHost),
-        SignInPurpose::Device(_) | SignInPurpose::Claim(_) => (false, FormTargets::ThisHost),
+        SignInPurpose::Device(_) | SignInPurpose::Claim(_) | SignInPurpose::Account(_) => {
+            (false, FormTargets::ThisHost)
+        }
     };
-    cookies.add_to(match (&session, &progress.phone_masked) {
+    if let (Some(_), SignInPurpose::Account(request)) = (&session, purpose) {
+        return cookies.add_to(see_other(&request.account_page));
+    }
+    let shown = match (&session, &progress.phone_masked) {
         (Some(session), _) => {
             let (proof, origin) = (&*session.proof, Origin::of(purpose));
             let (scopes, agents) = (scope_texts(purpose), agents.as_slice());
@@ -186,10 +193,21 @@ async fn show_progress(app: &App, cookies: Cookies, progress: &SignInProgress) -
         }
         (None, None) => {
             let has_passkeys = identity.has_passkeys();
-            let phone = PhonePage { name, can_go_back, steps, problem, has_passkeys };
+            let form_token = cookies.browser().map(|browser| identity.form_token(&browser));
+            let form_token = form_token.unwrap_or_default();
+            let asks = (!matches!(purpose, SignInPurpose::Account(_))).then_some(name);
+            let phone = PhonePage {
+                name: asks,
+                can_go_back,
+                steps,
+                form_token: &form_token,
+                problem,
+                has_passkeys,
+            };
             page(StatusCode::OK, &phone, forms)
         }
-    })
+    };
+    cookies.add_to(shown)
 }
 
 /// Returns the texts about what the person is asked to allow. A claimed agent may have every scope.
@@ -198,6 +216,8 @@ fn scope_texts(purpose: &SignInPurpose) -> Vec<&'static str> {
         SignInPurpose::Authorization(request) => request.scope.split(' ').collect(),
         SignInPurpose::Device(request) => request.scope.split(' ').collect(),
         SignInPurpose::Claim(_) => SCOPES.to_vec(),
+        // The person acts themselves.
+        SignInPurpose::Account(_) => Vec::new(),
     };
     let is_requested = |(access, _): &&(Access, &str)| {
         access.scope().is_some_and(|scope| requested.contains(&scope))

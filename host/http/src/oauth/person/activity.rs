@@ -1,0 +1,56 @@
+//! What was done last in the name of an agent, from the audit log.
+
+use super::things::{minute, words};
+use crate::App;
+use portolan_store::{AuditEntry, AuditQuery, DbError};
+use portolan_vocabulary::Timestamp;
+
+/// The maximum number of calls that are shown of one agent.
+const CALLS: u64 = 5;
+
+/// A call in the audit log, which has what changes something.
+pub(in super::super) struct LoggedCall {
+    pub(in super::super) at: Timestamp,
+    /// What was called, as the catalog names it now.
+    pub(in super::super) title: String,
+    pub(in super::super) capability: String,
+    /// Why it was refused; empty if it was done.
+    pub(in super::super) refused: String,
+}
+
+impl LoggedCall {
+    /// Returns the time of the call for people to read.
+    pub(in super::super) fn minute(&self) -> String {
+        minute(self.at)
+    }
+
+    fn of(app: &App, entry: AuditEntry) -> Self {
+        let row = entry.record;
+        let snapshot = app.host.catalog.snapshot();
+        let action = snapshot
+            .capabilities
+            .get(row.capability.as_str())
+            .and_then(|capability| capability.action(&row.action));
+        let name = row.action.split(':').next_back().unwrap_or_default();
+        let title = action.map_or_else(|| words(name), |action| action.descriptor.title.clone());
+        let refused = if row.outcome == "ok" { String::new() } else { words(&row.outcome) };
+        Self { at: row.at, title, capability: row.capability, refused }
+    }
+}
+
+/// Returns what was done last in the name of an agent for its person, the newest first.
+pub(in super::super) async fn last_calls(
+    app: &App,
+    agent_id: &str,
+    owner_id: &str,
+) -> Result<Vec<LoggedCall>, DbError> {
+    let query = AuditQuery {
+        agent_id: Some(agent_id.to_owned()),
+        // What the agent has done before the claim, or for another person, is not this person's.
+        owner_id: Some(owner_id.to_owned()),
+        limit: CALLS,
+        ..AuditQuery::default()
+    };
+    let rows = app.host.store.audit(&query).await?;
+    Ok(rows.into_iter().map(|row| LoggedCall::of(app, row)).collect())
+}

@@ -1,0 +1,257 @@
+//! The forms of actions on a person's page, and the input that a person has filled in.
+//!
+//! A form has the plain fields that its capability has declared. What it takes from a thing is hidden, as JSON, and
+//! is checked like all other input: a form can be changed by who sends it.
+
+use super::{
+    refused::{Fault, Refused},
+    things::{Thing, at, label, words},
+};
+use crate::oauth::forms::PageForm;
+use portolan_catalog::{Action, PersonPage, PlainField, PlainKind, plain_field};
+use serde_json::{Map, Number, Value};
+
+/// The maximum number of characters of a description beside a field.
+const HINT_CHARACTERS: usize = 300;
+/// The names of form fields with what is taken from a thing, and with what the person fills in.
+const OF: &str = "of.";
+const FIELD: &str = "field.";
+/// The name of the form field by which the person agrees.
+pub(super) const AGREED: &str = "agreed";
+
+/// A form of an action.
+pub(super) struct FormView {
+    pub(super) action: String,
+    /// The number of the part of the page.
+    pub(super) part: usize,
+    pub(super) title: String,
+    pub(super) confirm: Option<String>,
+    pub(super) destructive: bool,
+    /// Names and values that the person does not see.
+    pub(super) hidden: Vec<(String, String)>,
+    pub(super) fields: Vec<FieldView>,
+    /// Whether it was sent and refused.
+    pub(super) is_open: bool,
+    /// What makes the ids of its elements differ from those of other forms.
+    pub(super) id: String,
+}
+
+/// A field of a form.
+pub(super) struct FieldView {
+    pub(super) name: String,
+    pub(super) label: String,
+    pub(super) hint: String,
+    pub(super) input: InputView,
+    pub(super) is_required: bool,
+    pub(super) problem: Option<&'static str>,
+}
+
+/// What the person fills in.
+pub(super) enum InputView {
+    Text { value: String, max_length: Option<u64> },
+    Long { value: String, max_length: Option<u64> },
+    Number { value: String },
+    YesNo { is_checked: bool },
+    Choice { options: Vec<OptionView> },
+    Several { options: Vec<OptionView> },
+}
+
+/// A value of a choice.
+pub(super) struct OptionView {
+    pub(super) value: String,
+    pub(super) label: String,
+    pub(super) is_chosen: bool,
+}
+
+/// A form that was sent, and why its call was refused.
+#[derive(Clone, Copy)]
+pub(super) struct Sent<'a> {
+    pub(super) form: &'a PageForm,
+    pub(super) refused: &'a Refused,
+}
+
+/// Returns whether a form was sent for a part of a page. The name of the action guards against a catalog that has
+/// changed since.
+pub(super) fn is_sent(page: &PersonPage, form: &PageForm) -> bool {
+    form.field("action") == page.action && form.field("part") == page.number.to_string()
+}
+
+impl FormView {
+    /// Makes the form of an action, about a thing if it is about one. A form that was sent keeps what was filled in.
+    pub(super) fn new(
+        page: &PersonPage,
+        action: &Action,
+        thing: Option<&Thing>,
+        id: String,
+        sent: Option<Sent<'_>>,
+    ) -> Self {
+        let hidden: Vec<(String, String)> = page
+            .of
+            .iter()
+            .flatten()
+            .filter_map(|(name, path)| {
+                let value = at(&thing?.value, path)?;
+                Some((format!("{OF}{name}"), value.to_string()))
+            })
+            .collect();
+        let is_own = |sent: &Sent<'_>| {
+            is_sent(page, sent.form)
+                && hidden.iter().all(|(name, value)| sent.form.field(name) == value)
+        };
+        let sent = sent.filter(is_own);
+        let schema = action.schemas.input.document();
+        let field = |path: &String| {
+            let plain = plain_field(schema, path)?;
+            let known = thing.and_then(|thing| at(&thing.value, path));
+            Some(FieldView::new(path, &plain, known, sent))
+        };
+        Self {
+            action: page.action.clone(),
+            part: page.number,
+            title: page.title.as_ref().unwrap_or(&action.descriptor.title).clone(),
+            confirm: page.confirm.clone(),
+            destructive: action.descriptor.destructive,
+            fields: page.fields.iter().filter_map(field).collect(),
+            hidden,
+            is_open: sent.is_some(),
+            id,
+        }
+    }
+
+    /// Returns whether the form is only a button.
+    pub(super) fn is_button(&self) -> bool {
+        self.fields.is_empty() && self.confirm.is_none()
+    }
+}
+
+impl FieldView {
+    /// Returns the ids of the texts that describe the field with this id.
+    pub(super) fn describes(&self, id: &str) -> String {
+        let hint = (!self.hint.is_empty()).then(|| format!("{id}-hint"));
+        let problem = self.problem.map(|_| format!("{id}-problem"));
+        hint.into_iter().chain(problem).collect::<Vec<_>>().join(" ")
+    }
+
+    fn new(
+        path: &str,
+        plain: &PlainField<'_>,
+        known: Option<&Value>,
+        sent: Option<Sent<'_>>,
+    ) -> Self {
+        let name = format!("{FIELD}{path}");
+        let filled = sent.map(|sent| sent.form.field(&name).to_owned());
+        let value = filled.unwrap_or_else(|| match known {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Number(number)) => number.to_string(),
+            _ => String::new(),
+        });
+        let option = |text: &&str, is_chosen: bool| OptionView {
+            value: (*text).to_owned(),
+            label: words(text),
+            is_chosen,
+        };
+        let is_known = |text: &str| {
+            let list = known.and_then(Value::as_array);
+            list.is_some_and(|list| list.iter().any(|one| one == text))
+        };
+        let input = match &plain.kind {
+            PlainKind::Text { max_length, is_long: false } => {
+                InputView::Text { value, max_length: *max_length }
+            }
+            PlainKind::Text { max_length, is_long: true } => {
+                InputView::Long { value, max_length: *max_length }
+            }
+            PlainKind::Number => InputView::Number { value },
+            PlainKind::YesNo => {
+                let is_known = known == Some(&Value::Bool(true));
+                InputView::YesNo {
+                    is_checked: if sent.is_some() { !value.is_empty() } else { is_known },
+                }
+            }
+            PlainKind::Choice(choices) => InputView::Choice {
+                options: choices.iter().map(|text| option(text, *text == value)).collect(),
+            },
+            PlainKind::Several(choices) => {
+                let is_chosen = |text: &str| match sent {
+                    Some(sent) => !sent.form.field(&format!("{name}.{text}")).is_empty(),
+                    None => is_known(text),
+                };
+                let options = choices.iter().map(|text| option(text, is_chosen(text)));
+                InputView::Several { options: options.collect() }
+            }
+        };
+        let faults = sent.map(|sent| sent.refused.faults.as_slice()).unwrap_or_default();
+        let fault = faults.iter().find(|fault: &&Fault| fault.path == path);
+        Self {
+            name,
+            label: label(path),
+            hint: plain.description.chars().take(HINT_CHARACTERS).collect(),
+            input,
+            // A field of an object that can be null may be left empty.
+            is_required: plain.is_required && !plain.is_nullable,
+            problem: fault.map(|fault| fault.text),
+        }
+    }
+}
+
+/// Returns the input of an action: what is always the same, what is taken from a thing, and what the person has
+/// filled in. A field that was left empty is left out; in a form about a thing it becomes null, if it can.
+pub(super) fn input(page: &PersonPage, action: &Action, form: &PageForm) -> Map<String, Value> {
+    let mut input = page.input.clone();
+    for name in page.of.iter().flatten().map(|(name, _)| name) {
+        let text = form.field(&format!("{OF}{name}"));
+        if let Ok(value) = serde_json::from_str(text) {
+            input.insert(name.clone(), value);
+        }
+    }
+    let schema = action.schemas.input.document();
+    let mut emptied = Vec::new();
+    for path in &page.fields {
+        let Some(plain) = plain_field(schema, path) else { continue };
+        match filled(&plain, form, &format!("{FIELD}{path}")) {
+            Some(value) => insert(&mut input, path, value),
+            None if plain.is_nullable && page.of.is_some() => emptied.push(path),
+            None => {}
+        }
+    }
+    for path in emptied {
+        let first = path.split('.').next().unwrap_or_default();
+        input.entry(first.to_owned()).or_insert(Value::Null);
+    }
+    input
+}
+
+/// Returns the value of a field; `None` if it was left empty.
+fn filled(plain: &PlainField<'_>, form: &PageForm, name: &str) -> Option<Value> {
+    // Browsers send line breaks as CR LF.
+    let text = form.field(name).trim().replace("\r\n", "\n");
+    match &plain.kind {
+        PlainKind::YesNo => Some(Value::Bool(!text.is_empty())),
+        PlainKind::Several(choices) => {
+            let is_chosen = |choice: &&&str| !form.field(&format!("{name}.{choice}")).is_empty();
+            let chosen = choices.iter().filter(is_chosen).map(|choice| Value::from(*choice));
+            Some(Value::Array(chosen.collect()))
+        }
+        _ if text.is_empty() => None,
+        // What is no number is refused by the schema, which names the field.
+        PlainKind::Number => {
+            Some(text.parse::<Number>().map_or_else(|_| Value::from(text), Value::Number))
+        }
+        PlainKind::Text { .. } | PlainKind::Choice(_) => Some(Value::from(text)),
+    }
+}
+
+/// Sets the value at a path of dotted names.
+fn insert(input: &mut Map<String, Value>, path: &str, value: Value) {
+    match path.split_once('.') {
+        None => {
+            input.insert(path.to_owned(), value);
+        }
+        Some((first, rest)) => {
+            let inner = input.entry(first.to_owned()).or_insert_with(|| Value::Object(Map::new()));
+            if let Value::Object(inner) = inner {
+                insert(inner, rest, value);
+            }
+        }
+    }
+}

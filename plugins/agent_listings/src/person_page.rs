@@ -1,0 +1,41 @@
+//! What a person sees of this capability on their own page, and can do there.
+
+use portolan_sdk::PersonPage;
+
+pub(crate) fn list_mine() -> PersonPage {
+    PersonPage::in_section("Your listings")
+        .things(&["items"])
+        .columns(&["title", "state", "category_label", "valid_through", "created_at"])
+        .glance()
+}
+
+pub(crate) fn publish() -> PersonPage {
+    PersonPage::in_section("Your listings")
+        .titled("Publish")
+        .about(&[("listing_id", "listing_id"), ("expected_version", "version")])
+}
+
+pub(crate) fn pause() -> PersonPage {
+    PersonPage::in_section("Your listings")
+        .titled("Pause")
+        .about(&[("listing_id", "listing_id"), ("expected_version", "version")])
+}
+
+pub(crate) fn resume() -> PersonPage {
+    PersonPage::in_section("Your listings")
+        .titled("Resume")
+        .about(&[("listing_id", "listing_id"), ("expected_version", "version")])
+}
+
+pub(crate) fn renew() -> PersonPage {
+    PersonPage::in_section("Your listings")
+        .titled("Renew")
+        .about(&[("listing_id", "listing_id"), ("expected_version", "version")])
+}
+
+pub(crate) fn withdraw() -> PersonPage {
+    PersonPage::in_section("Your listings")
+        .titled("Withdraw")
+        .about(&[("listing_id", "listing_id"), ("expected_version", "version")])
+        .confirm("Withdraw this listing for good.")
+}
