@@ -10,12 +10,14 @@
 //! - `counter`: the bucket of one account
 //! - `concurrency`: how many calls of one caller run at once
 //! - `exchange`: the exchange with the database
+//! - `usage`: what accounts have used, for the operator
 
 mod account;
 mod concurrency;
 mod counter;
 mod exchange;
 mod table;
+mod usage;
 
 use account::Account;
 use concurrency::Concurrency;
@@ -28,6 +30,7 @@ use serde_json::json;
 use std::{net::IpAddr, sync::Arc, time::Duration};
 use table::Rate;
 use tokio::sync::{OwnedSemaphorePermit, watch};
+pub use usage::{AccountUse, RateUse};
 
 /// The maximum number of counters. More of them evict those that are used the least.
 const MAX_COUNTERS: u64 = 100_000;
@@ -176,6 +179,20 @@ impl Rates {
         self.count_by_address(Rate::AnonymousCalls, address)
     }
 
+    /// Returns the accounts on this node that were refused the most, then those that have used the largest
+    /// share of a rate; `None` if there are no limits.
+    pub fn busiest(&self, most: usize) -> Option<Vec<AccountUse>> {
+        let counters = self.0.as_ref()?;
+        let now = counters.clock.now();
+        let uses = counters.counters.iter().map(|(key, counter)| {
+            let (rate, account) = &*key;
+            let (used, (allowed, window), refused) = counter.usage(now);
+            let (limit, window_s) = (rate.row().name, window.as_secs());
+            (account.text(), account.kind(), RateUse { limit, used, allowed, window_s, refused })
+        });
+        Some(usage::busiest(uses, most))
+    }
+
     fn count_by_address(&self, rate: Rate, address: Option<IpAddr>) -> Result<(), Failure> {
         let Some(counters) = &self.0 else { return Ok(()) };
         counters.count_by_address(rate, address)
@@ -225,8 +242,10 @@ impl Counters {
         let limit = self.limit(rate, &account);
         let now = self.clock.now();
         let counter = self.counter(rate, account, limit);
-        let Taken { left, full_in, queue } =
-            counter.take(1, now).map_err(|wait| refusal(row.name, kind, limit, wait))?;
+        let Taken { left, full_in, queue } = counter.take(1, now).map_err(|wait| {
+            counter.note_refusal();
+            refusal(row.name, kind, limit, wait)
+        })?;
         if queue {
             self.exchange.queue(counter);
         }
@@ -249,6 +268,7 @@ impl Counters {
             let Some(counter) = self.counters.get(&key) else { continue };
             let (limit, kind) = (self.limit(rate, &key.1), key.1.kind());
             if let Some(wait) = counter.wait(now) {
+                counter.note_refusal();
                 return Err(refusal(rate.row().name, kind, limit, wait));
             }
         }
