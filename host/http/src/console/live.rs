@@ -13,9 +13,8 @@ use portolan_vocabulary::{ErrorCode, Failure, Operator};
 use std::{convert::Infallible, sync::Arc, time::Duration};
 use tokio::sync::OwnedSemaphorePermit;
 
-/// The time between two looks, and the number of looks after which the browser has to ask again.
-const INTERVAL: Duration = Duration::from_secs(2);
-const MAX_LOOKS: u32 = 300;
+/// The number of looks after which the browser has to ask again.
+const MAX_LOOKS: u32 = 100;
 
 /// A page with a part that changes.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +29,14 @@ impl LivePage {
             "overview" => Some(Self::Overview),
             "calls" => Some(Self::Calls),
             _ => None,
+        }
+    }
+
+    /// Returns the time between two looks. What is wrong is asked of the database, and what has run is in memory.
+    const fn interval(self) -> Duration {
+        match self {
+            Self::Overview => Duration::from_secs(10),
+            Self::Calls => Duration::from_secs(2),
         }
     }
 
@@ -58,7 +65,7 @@ impl Reader {
     async fn next(&mut self) -> Option<Event> {
         while self.looks < MAX_LOOKS {
             if self.looks > 0 {
-                tokio::time::sleep(INTERVAL).await;
+                tokio::time::sleep(self.page.interval()).await;
             }
             self.looks += 1;
             if self.console.app.host.events.is_stopping() {
