@@ -338,9 +338,22 @@ async fn reports_are_reviewed_and_decided_from_the_console() {
     assert!(!browser.page(path).await.contains(&id));
     let page = browser.page("/console/reports?test_mode=true&state=dismissed").await;
     assert!(page.contains(&id) && page.contains("It was looked at with care."), "{page}");
+    // Somebody whom nobody has reported is suspended, and is not any more.
+    let suspension = [
+        ("owner_id", ada.id.as_str()),
+        ("reason", "abuse"),
+        ("explanation", "It was looked at with care."),
+        ("ground", "rules"),
+        ("basis", "The page safety-and-fairness"),
+    ];
+    let done = browser.press_with(path, "Suspend this person", &suspension).await;
+    assert!(done.contains("The person is suspended."), "{done}");
+    let actioned = "/console/reports?test_mode=true&state=actioned";
+    let done = browser.press(actioned, "End the suspension now").await;
+    assert!(done.contains("The suspension has ended."), "{done}");
     let rows = host.rows_of_operator("cleo").await;
     let made = |action: &str| rows.iter().any(|row| row["action"] == action);
-    assert!(made("triage") && made("decide"), "{rows:#?}");
+    assert!(["triage", "decide", "suspend", "reinstate"].into_iter().all(made), "{rows:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

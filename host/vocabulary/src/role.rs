@@ -93,7 +93,7 @@ const ROLES: [RoleRow; 8] = [
         role: Role::ReportReview,
         name: "report_review",
         purpose: "the operator's console lists people's reports and records decisions",
-        actions: &["waiting", "triage", "decide", "decide_appeal", "reinstate"],
+        actions: &["waiting", "triage", "decide", "decide_appeal", "suspend", "reinstate"],
         sensitive: false,
     },
 ];

@@ -56,7 +56,17 @@ const GROUNDS: [Field; 8] = [
     Number("expected_version"),
 ];
 
-pub(super) static DECISIONS: [Decision; 10] = [
+/// The input of the suspension of a person whom nobody has reported.
+const SUSPENSION: [Field; 6] = [
+    Text("owner_id"),
+    Text("reason"),
+    Text("explanation"),
+    Text("ground"),
+    Text("basis"),
+    Number("days"),
+];
+
+pub(super) static DECISIONS: [Decision; 11] = [
     Decision {
         name: "approve",
         method: Method::POST,
@@ -146,6 +156,16 @@ pub(super) static DECISIONS: [Decision; 10] = [
         input: &GROUNDS,
         back: REPORTS,
         done: "The appeal is decided.",
+    },
+    Decision {
+        name: "suspend",
+        method: Method::POST,
+        route: ACTION,
+        fixed: &[("action", "suspend")],
+        query: &["test_mode"],
+        input: &SUSPENSION,
+        back: REPORTS,
+        done: "The person is suspended.",
     },
     Decision {
         name: "reinstate",
