@@ -49,6 +49,7 @@ mod cases {
     mod command;
     mod connections;
     mod connections_flood;
+    mod console;
     mod content_examples;
     mod conversations;
     mod conversations_blocked;

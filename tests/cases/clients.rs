@@ -143,3 +143,16 @@ async fn a_browser_works_the_pages_of_an_account() {
 async fn a_browser_works_the_page() {
     run_program("node", "browser.mjs").await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_browser_works_the_console() {
+    // One component is refused, and one waits for a decision.
+    let options = Options::with(&["svc_phone_binding", "ledger", "texter"]);
+    let host = Host::start(options.configuration("rate_limits = \"on\"\n[grants]\n")).await;
+    host.drop_in("broken.wasm", b"not a component");
+    host.wait_for_refusal("broken.wasm").await;
+    let agent = host.claimed_agent().await;
+    agent.call("ledger", serde_json::json!({ "action": "balance", "account": "none" })).await;
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients/console.mjs");
+    run_program_file_at(&host, &host.admin_url, "node", &program).await;
+}

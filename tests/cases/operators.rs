@@ -276,7 +276,7 @@ async fn the_command_adds_renews_and_removes_operators() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_address_has_no_page_and_takes_no_cookie() {
+async fn the_routes_have_no_page_and_take_no_cookie() {
     let host = Host::with(&[]).await;
     let token = host.add_operator("ada", "admin").await;
     for route in operator_routes().iter().filter(|route| route.method == Method::GET) {
@@ -286,7 +286,8 @@ async fn the_address_has_no_page_and_takes_no_cookie() {
         assert!(!media_type.contains("html") && !media_type.is_empty(), "{path}: {media_type}");
         assert_eq!(reply.header("set-cookie"), "", "{path}");
     }
-    let cookie = format!("token={token}; operator={token}; session={token}");
+    let cookie =
+        format!("token={token}; operator={token}; session={token}; portolan_console={token}");
     let request = host.client.get(format!("{}/audit", host.admin_url)).header("cookie", cookie);
     let reply = Reply::read(request.send().await.unwrap()).await;
     reply.assert_refused(401, "authentication_required");

@@ -6,6 +6,7 @@ pub mod calendars;
 pub mod canaries;
 pub mod canary_people;
 pub mod component_sets;
+pub mod console;
 pub mod conversations;
 pub mod credits;
 pub mod disclosures;

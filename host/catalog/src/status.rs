@@ -56,12 +56,47 @@ pub struct Refused {
     /// The id of a component that waits for the operator's approval.
     #[serde(skip)]
     pub waiting: Option<String>,
+    /// The component, if the operator can decide that it may serve.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<PendingDecision>,
     /// The id of a component that is refused because a newer version of it was served.
     #[serde(skip)]
     pub older_of: Option<String>,
     /// The version that this file's earlier content still serves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub still_serving: Option<String>,
+}
+
+/// What the operator can decide about a refused component.
+#[derive(Debug, Clone, Serialize)]
+pub struct PendingDecision {
+    /// `approve` for permissions, `adopt` for an id or a namespace of another publisher.
+    pub decision: &'static str,
+    pub id: String,
+    pub digest: Digest,
+    pub publisher: String,
+    /// The permissions that it needs and does not have.
+    pub permissions: Vec<String>,
+}
+
+impl PendingDecision {
+    fn of(error: &LoadError) -> Option<Self> {
+        let (decision, candidate, missing) = match error {
+            LoadError::PendingApproval { candidate, missing } => {
+                ("approve", candidate, missing.as_slice())
+            }
+            LoadError::PublisherMismatch { candidate, .. }
+            | LoadError::NamespaceTaken { candidate, .. } => ("adopt", candidate, [].as_slice()),
+            _ => return None,
+        };
+        Some(Self {
+            decision,
+            id: candidate.id.clone(),
+            digest: candidate.digest,
+            publisher: candidate.publisher.to_string(),
+            permissions: missing.iter().map(ToString::to_string).collect(),
+        })
+    }
 }
 
 /// The progress of the migration of a collection.
@@ -102,6 +137,7 @@ impl Refused {
         };
         Self {
             waiting,
+            decision: PendingDecision::of(error),
             older_of,
             file: file.to_owned(),
             reason: error.reason(),

@@ -266,8 +266,13 @@ fn operator_access(config: &Config) -> anyhow::Result<OperatorAccess> {
         Some(token) => OperatorToken::configured(token),
         None => OperatorToken::open(&config.data_dir)?,
     };
-    let (hosts, metrics_public) = (config.operator_hosts.clone(), config.metrics_public);
-    Ok(OperatorAccess { token, hosts, metrics_public })
+    Ok(OperatorAccess {
+        token,
+        hosts: config.operator_hosts.clone(),
+        metrics_public: config.metrics_public,
+        settings: config.shown.clone(),
+        data_dir: config.data_dir.clone(),
+    })
 }
 
 fn create_data_folder(config: &Config) -> anyhow::Result<()> {

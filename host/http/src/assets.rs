@@ -1,4 +1,4 @@
-//! The stylesheet and the icon of every page that this host renders.
+//! The stylesheet and the icon of every page that this host renders, and the script of the operator's console.
 
 use crate::static_file::{StaticFile, hashed_name};
 use std::sync::LazyLock;
@@ -8,8 +8,14 @@ const STYLE: (&str, &str, &[u8]) =
 const ICON: (&str, &str, &[u8]) =
     ("icon.svg", "image/svg+xml", include_bytes!("../templates/icon.svg"));
 
+const CONSOLE: (&str, &str, &[u8]) = (
+    "console.js",
+    "text/javascript; charset=utf-8",
+    include_bytes!("../templates/console/console.js"),
+);
+
 static FILES: LazyLock<Vec<StaticFile>> = LazyLock::new(|| {
-    let files = [STYLE, ICON]
+    let files = [STYLE, ICON, CONSOLE]
         .map(|(name, kind, bytes)| StaticFile::new(hashed_name(name, bytes), kind, bytes));
     files.into_iter().flatten().collect()
 });
@@ -23,6 +29,12 @@ pub(super) fn style_path() -> &'static str {
 /// Returns the path of the icon, for the templates.
 pub(super) fn icon_path() -> &'static str {
     static PATH: LazyLock<String> = LazyLock::new(|| path_of(ICON));
+    &PATH
+}
+
+/// Returns the path of the script of the operator's console, for the templates.
+pub(super) fn console_script_path() -> &'static str {
+    static PATH: LazyLock<String> = LazyLock::new(|| path_of(CONSOLE));
     &PATH
 }
 

@@ -23,7 +23,9 @@
 //!   For the provider of text messages: `sms`.
 //! - For operators: `operator_routes` is the table of their routes and roles, `operator_gate` what every
 //!   request passes, `operator` how operators are known; the handlers are in `admin`, `audit_export`,
-//!   `quarantine`, `versions`, `metrics`, `operators`, and `people` with its `export`.
+//!   `audit_verification`, `quarantine`, `versions`, `metrics`, `observation` (with `setting`), `problems`,
+//!   `sources`, `operators`, and `people` with its `export`. `console` is their pages: it only shows what these
+//!   routes answer, and its forms only send requests to them.
 //! - `fuzzing` is what only fuzz targets call.
 //!
 //! Invariants: no other crate knows axum or HTTP statuses; a handler never runs a component itself, but
@@ -40,6 +42,7 @@ mod app;
 mod asset_routes;
 mod assets;
 mod audit_export;
+mod audit_verification;
 mod basemap;
 mod body;
 mod call;
@@ -54,6 +57,7 @@ mod coding;
 mod compressed;
 mod conditional;
 mod connections;
+mod console;
 mod cors;
 mod descriptions;
 mod dispatcher;
@@ -78,6 +82,7 @@ mod media_type;
 mod metadata;
 mod metrics;
 mod oauth;
+mod observation;
 mod openapi;
 mod operator;
 mod operator_gate;
@@ -86,6 +91,7 @@ mod operators;
 mod page;
 mod page_cache;
 mod people;
+mod problems;
 mod proxies;
 mod quarantine;
 mod record_pages;
@@ -93,9 +99,11 @@ mod refusal;
 mod request_id;
 mod router;
 mod serve;
+mod setting;
 mod sitemap;
 mod sms;
 mod socket;
+mod sources;
 mod static_file;
 mod tls;
 mod versions;
@@ -112,4 +120,5 @@ pub use refusal::Refusal;
 pub use request_id::RequestId;
 pub use router::dispatcher;
 pub use serve::{Listeners, Server, accept, serve};
+pub use setting::Setting;
 pub use tls::{Tls, TlsFiles};

@@ -27,6 +27,11 @@ pub(super) struct OperatorGate {
     pub(super) routes: Vec<OperatorRoute>,
 }
 
+/// The operator who has signed in to the console. The console sets this extension on its own requests to the
+/// routes; a request from outside cannot have it.
+#[derive(Debug, Clone)]
+pub(super) struct SignedIn(pub(super) Operator);
+
 /// Lets a request pass if its operator may use its route. The handler gets the operator as an extension.
 pub(super) async fn pass(
     State(gate): State<Arc<OperatorGate>>,
@@ -57,13 +62,15 @@ impl OperatorGate {
     /// Returns the operator of a request, or `None` if the route is open to everybody.
     async fn operator(&self, parts: &mut Parts) -> Result<Option<Operator>, Failure> {
         let user = parts.extensions.get::<SocketUser>().copied();
-        if user.is_none() {
+        let signed_in = parts.extensions.remove::<SignedIn>();
+        if user.is_none() && signed_in.is_none() {
             self.app.operator.ensure_own(&parts.headers)?;
         }
         let Some(needed) = self.needed_role(parts) else { return Ok(None) };
-        let operator = match user {
-            Some(user) => user.operator(),
-            None => self.authenticate(parts).await?,
+        let operator = match (signed_in, user) {
+            (Some(SignedIn(operator)), _) => operator,
+            (None, Some(user)) => user.operator(),
+            (None, None) => self.authenticate(parts).await?,
         };
         if operator.role < needed {
             let held = operator.role;

@@ -1,7 +1,10 @@
 //! The table of the operator's routes: who may use each, and what it leaves in the audit log. The router is made
 //! of this table, so there is no route without a role.
 
-use crate::{App, admin, audit_export, metadata, metrics, operators, people, quarantine, versions};
+use crate::{
+    App, admin, audit_export, audit_verification, metadata, metrics, observation, operators,
+    people, problems, quarantine, sources, versions,
+};
 use axum::{
     extract::DefaultBodyLimit,
     handler::Handler,
@@ -43,10 +46,17 @@ pub(super) fn table(publish_bytes: usize) -> Vec<Handled> {
         probe("/readyz", admin::readyz),
         look("/status", Read, admin::status),
         look("/metrics", Read, metrics::metrics),
+        look("/problems", Read, problems::problems),
+        look("/calls", Read, observation::calls),
+        look("/callers", Read, observation::callers),
+        look("/webhooks", Read, observation::webhooks),
+        look("/sources", Read, sources::sources),
+        look("/settings", Read, observation::settings),
         look("/catalog", Read, admin::catalog),
         look("/catalog/{id}/history", Read, versions::history),
         look("/audit", Read, admin::audit),
         look("/audit/export", Read, audit_export::export),
+        look("/audit/verification", Read, audit_verification::verify),
         look("/timers", Read, admin::timers),
         look("/keys", Read, metadata::keys),
         look("/operators", Read, operators::list),

@@ -1,5 +1,5 @@
 //! Pages of HTML that this host renders. Their policy allows no framing, nothing of other hosts, and no scripts
-//! except on the pages for passkeys.
+//! except on the pages for passkeys and of the operator's console.
 
 use crate::{conditional::tagged, refusal::Refusal};
 use askama::Template;
@@ -57,6 +57,8 @@ pub(super) enum FormTargets {
     ThisHost,
     /// This host, on a page with the script for passkeys.
     ThisHostByScript,
+    /// This host, on a page of the operator's console, whose script reads events of this host.
+    Console,
     /// Any address: browsers apply `form-action` to redirects too, and the client may redirect further.
     AnyHost,
 }
@@ -69,6 +71,9 @@ impl FormTargets {
             }
             Self::ThisHostByScript => {
                 "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+            }
+            Self::Console => {
+                "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
             }
             Self::AnyHost => {
                 "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'"

@@ -2,8 +2,8 @@
 
 use crate::{
     App, admin, admission::count_request, agents, asset_routes, audit_export, call, capabilities,
-    capabilities::AsItIs, challenge, city_routes, cors, dispatcher::Dispatcher, docs, events,
-    feeds, front, handoff, install, map, mcp, metadata, oauth, openapi, operator_gate,
+    capabilities::AsItIs, challenge, city_routes, console, cors, dispatcher::Dispatcher, docs,
+    events, feeds, front, handoff, install, map, mcp, metadata, oauth, openapi, operator_gate,
     operator_gate::OperatorGate, operator_routes, operator_routes::Handled, refusal, request_id,
     sitemap, sms,
 };
@@ -149,12 +149,12 @@ pub(super) fn operator_address(app: &Arc<App>) -> Dispatcher {
     // reason; `versions::publish` gives the same reason for larger ones.
     let limit = app.host.sandbox.limits().component_bytes.saturating_add(1);
     let table = operator_routes::table(usize::try_from(limit).unwrap_or(usize::MAX));
-    let routes = table.iter().map(|handled| handled.route.clone()).collect();
-    let gate = Arc::new(OperatorGate { app: Arc::clone(app), routes });
+    let routes: Vec<_> = table.iter().map(|handled| handled.route.clone()).collect();
+    let gate = Arc::new(OperatorGate { app: Arc::clone(app), routes: routes.clone() });
     let add = |router: Router<Arc<App>>, Handled { route, handler }: Handled| {
         router.route(route.path, handler)
     };
-    let routes = table
+    let api = table
         .into_iter()
         .fold(Router::new(), add)
         .fallback(refusal::no_such_path)
@@ -164,5 +164,6 @@ pub(super) fn operator_address(app: &Arc<App>) -> Dispatcher {
             from_fn_with_state(clock.clone(), request_id::assign),
             from_fn_with_state(gate, operator_gate::pass),
         ));
+    let routes = console::routes(app, api.clone(), routes).merge(api);
     Dispatcher { cities: Arc::default(), routes, clock, has_error_pages: false }
 }

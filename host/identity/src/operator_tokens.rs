@@ -43,16 +43,15 @@ impl OperatorTokens {
         self.changes.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Returns the operator with this token. Fails with `TokenInvalid` if there is none, and with
+    /// Returns the operator whose token has this hash. Fails with `TokenInvalid` if there is none, and with
     /// `OperatorExpired` if the token has expired.
     pub(crate) async fn find(
         &self,
-        token: &str,
+        hash: &Digest,
         now: Timestamp,
     ) -> Result<Operator, IdentityError> {
-        let hash = secret::hash(token);
         let cached = self.current().await?;
-        let record = matching(&cached.records, &hash).ok_or(IdentityError::TokenInvalid)?;
+        let record = matching(&cached.records, hash).ok_or(IdentityError::TokenInvalid)?;
         if record.expires_at <= now {
             return Err(IdentityError::OperatorExpired(record.name.clone()));
         }

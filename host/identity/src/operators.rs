@@ -5,7 +5,7 @@ use crate::{
     identity::Identity, secret,
 };
 use portolan_store::{DbError, OperatorRecord};
-use portolan_vocabulary::{Operator, OperatorRole};
+use portolan_vocabulary::{Digest, Operator, OperatorRole};
 use std::{net::IpAddr, time::Duration};
 
 /// The life of an operator's token in days, if none is given, and at most.
@@ -100,7 +100,7 @@ impl Identity {
         let found = match (self.throttle.wait(THROTTLED, address, now), shared) {
             (Some(wait), _) => Err(IdentityError::slow_down(wait)),
             (None, Some(operator)) => Ok(operator),
-            (None, None) => self.operator_tokens.find(token, now).await,
+            (None, None) => self.operator_tokens.find(&secret::hash(token), now).await,
         };
         let outcome = match &found {
             Ok(_) => {
@@ -119,6 +119,15 @@ impl Identity {
         let attempt = FailedAttempt::of(AuthAction::OperatorRefused, outcome);
         self.record_failure(FailedAttempt { address, ..attempt });
         found
+    }
+
+    /// Returns the operator whose token has this SHA-256 digest, for a session that began with the token.
+    ///
+    /// # Errors
+    ///
+    /// `TokenInvalid` and `OperatorExpired`.
+    pub async fn operator_of_token(&self, hash: &Digest) -> Result<Operator, IdentityError> {
+        self.operator_tokens.find(hash, self.clock.now()).await
     }
 
     fn new_operator_token(

@@ -66,6 +66,7 @@ impl Host {
         );
         if let Err(failure) = &outcome {
             self.meters.count_refusal(&failure.error_code);
+            self.recent_calls.count_refusal(&failure.error_code, self.clock.now());
         }
         CallOutcome { outcome, rate_limits }
     }

@@ -8,6 +8,7 @@ use crate::{
     meters::Meters,
     observed::ObservedCall,
     rates::Rates,
+    recent_calls::RecentCalls,
     unreadable::UnreadableDocuments,
 };
 use portolan_catalog::Catalog;
@@ -44,6 +45,7 @@ pub struct Host {
     pub rates: Rates,
     pub(crate) message_limits: MessageLimits,
     pub meters: Meters,
+    pub recent_calls: RecentCalls,
     /// The clock of everything that serves or runs calls.
     pub clock: Clock,
     pub(crate) running: RunningKeys,
@@ -89,6 +91,7 @@ impl Host {
             rates,
             message_limits,
             meters: Meters::default(),
+            recent_calls: RecentCalls::default(),
             clock,
             running,
             logs: LogBudgets::default(),

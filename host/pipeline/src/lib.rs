@@ -24,6 +24,7 @@
 //! - `test_call`: one run of an action as an author's test describes it
 //! - `observe`, `observed`: what an author sees of each call
 //! - `meters`: counters for the operator
+//! - `recent_calls`: the runs of the last minutes by action, for the operator
 //!
 //! Invariants: no action runs before it is permitted; only the commit of a call keeps its writes.
 
@@ -52,6 +53,7 @@ mod people;
 mod permission;
 mod publications;
 mod rates;
+mod recent_calls;
 mod test_call;
 mod run;
 mod system;
@@ -68,6 +70,7 @@ pub use observed::ObservedCall;
 pub use operate::Operation;
 pub use outcome::{Answer, Emitted, Meta};
 pub use permission::ensure_permitted;
-pub use rates::{RateLimitState, Rates};
+pub use rates::{AccountUse, RateLimitState, RateUse, Rates};
+pub use recent_calls::{ActionReport, CodeCount, MinuteReport, RecentCalls, RecentReport};
 pub use test_call::{CalleeStubs, Effects, TestCall, TestCallOutcome};
 pub use text_messages::MessageCosts;

@@ -90,12 +90,10 @@ impl Host {
             RunOutcome::failed(Failure::new(ErrorCode::DependencyUnavailable).after_s(1))
         });
         let (capability, action) = (&run.capability.id, &run.action.descriptor.name);
-        self.meters.count_run(
-            capability,
-            action,
-            run_outcome.outcome.as_ref().err(),
-            run.started.elapsed(),
-        );
+        let (failure, duration) = (run_outcome.outcome.as_ref().err(), run.started.elapsed());
+        self.meters.count_run(capability, action, failure, duration);
+        let code = failure.map(|failure| &*failure.error_code);
+        self.recent_calls.count_run((capability, action), code, duration, self.clock.now());
         run_outcome
     }
 

@@ -15,6 +15,7 @@ pub enum Role {
     Pages,
     SignalStatements,
     Preferences,
+    ReportReview,
 }
 
 /// One row of the table of roles.
@@ -29,7 +30,7 @@ struct RoleRow {
     sensitive: bool,
 }
 
-const ROLES: [RoleRow; 7] = [
+const ROLES: [RoleRow; 8] = [
     RoleRow {
         role: Role::PhoneVerification,
         name: "phone_verification",
@@ -86,6 +87,13 @@ const ROLES: [RoleRow; 7] = [
         name: "preferences",
         purpose: "digests of held events name the call that shows a person's delivery rules",
         actions: &["get_preferences"],
+        sensitive: false,
+    },
+    RoleRow {
+        role: Role::ReportReview,
+        name: "report_review",
+        purpose: "the operator's console lists people's reports and records decisions",
+        actions: &["waiting", "triage", "decide", "decide_appeal", "suspend", "reinstate"],
         sensitive: false,
     },
 ];

@@ -40,6 +40,7 @@ struct Reports;
     id = "reports",
     title = "Reports",
     tags = ["safety", "map", "people"],
+    roles = ["report_review"],
     invokes = [
         people_kit::listings::PROFILES,
         people_kit::people::PEOPLE,

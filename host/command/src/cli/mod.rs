@@ -21,6 +21,7 @@ mod documents;
 mod feeds;
 mod keys;
 mod log_format;
+mod observation;
 mod operator_token;
 mod operators;
 mod run;
@@ -108,6 +109,18 @@ enum Command {
     Sign(signing::Sign),
     /// Show the audit log of a running host: calls, callers and outcomes
     Audit(audit::Audit),
+    /// Show what is wrong on a running host, each with its fix
+    Problems(observation::Look),
+    /// Show the runs of the last 15 minutes by action, the slowest first, and what was refused
+    Calls(observation::Look),
+    /// Show the agents, addresses and networks that were refused the most or use the most of their limits
+    Callers(observation::Look),
+    /// Show the webhooks whose addresses do not take events
+    Webhooks(observation::Look),
+    /// Show the sources of the published feeds, those that cannot be read first
+    Sources(observation::Look),
+    /// Show the settings in force, without secrets
+    Settings(observation::Look),
     /// Show the pending timers of a running host by capability and action, or remove those of one
     Timers(timers::Timers),
     /// Export or erase all that a running host stores about a person
@@ -180,6 +193,12 @@ impl Arguments {
             Command::Keygen(keygen) => keygen.run(),
             Command::Sign(sign) => sign.run(),
             Command::Audit(audit) => audit.run(),
+            Command::Problems(look) => look.run(&observation::PROBLEMS),
+            Command::Calls(look) => look.run(&observation::CALLS),
+            Command::Callers(look) => look.run(&observation::CALLERS),
+            Command::Webhooks(look) => look.run(&observation::WEBHOOKS),
+            Command::Sources(look) => look.run(&observation::SOURCES),
+            Command::Settings(look) => look.run(&observation::SETTINGS),
             Command::Timers(timers) => timers.run(),
             Command::People(people) => people.run(),
             Command::Documents(documents) => documents.run(),

@@ -3,12 +3,12 @@
 use crate::config::{
     error::ConfigError,
     raw::{Flags, List, RawConfig, Switch, Tokens, TrustPolicy, shipped_roles},
-    tls,
+    shown, tls,
 };
 use ipnet::IpNet;
 use portolan_catalog::{Grants, Permission, PublishSettings, Trust};
 use portolan_events::WebhookSettings;
-use portolan_http::{MapSettings, Tls};
+use portolan_http::{MapSettings, Setting, Tls};
 use portolan_identity::{LONGEST_LIFETIME_S, RedirectHosts, SHORTEST_LIFETIME_S};
 use portolan_mcp::McpSettings;
 use portolan_outgoing::{
@@ -73,6 +73,8 @@ pub struct Config {
     pub map: MapSettings,
     pub feeds: FeedsSettings,
     pub provider: Provider,
+    /// Every setting as it is written, without secrets, for the operator.
+    pub shown: Vec<Setting>,
 }
 
 impl Config {
@@ -92,6 +94,7 @@ impl Config {
 
     fn check(raw: RawConfig) -> Result<Self, ConfigError> {
         let mut faults = Vec::new();
+        let shown = shown::settings(&raw);
         let listen = address("listen", &raw.listen, &mut faults);
         let admin_listen = address("admin_listen", &raw.admin_listen, &mut faults);
         let tls =
@@ -233,6 +236,7 @@ impl Config {
                     map: raw.map,
                     feeds: raw.feeds,
                     provider: raw.provider,
+                    shown,
                 })
             }
             _ => Err(ConfigError(faults)),

@@ -2,6 +2,7 @@
 //!
 //! - `raw`: reads them from defaults, `portolan.toml`, the environment and flags
 //! - `operator`: those that a command needs to reach the host on this machine
+//! - `shown`: those that the operator of a running host is shown
 //! - `tls`: the certificate
 //! - `checked`: turns them into a [`Config`], or reports every fault
 
@@ -9,6 +10,7 @@ mod checked;
 mod error;
 mod operator;
 mod raw;
+mod shown;
 mod tls;
 
 pub use checked::Config;

@@ -51,7 +51,7 @@ const ENVIRONMENT_SETTINGS: [&str; 22] = [
 ];
 
 /// Settings whose values are secret or can hold a password. No error names their values.
-const SECRET_SETTINGS: [&str; 5] =
+pub(super) const SECRET_SETTINGS: [&str; 5] =
     ["database_url", "operator_token", "public_url", "secret_keys", "sms"];
 
 /// The settings as they are written, before they are checked.

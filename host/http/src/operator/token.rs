@@ -66,8 +66,13 @@ impl OperatorToken {
     /// for that of the configuration. The duration of the comparison reveals nothing, because digests are
     /// compared.
     pub(crate) fn operator(&self, token: &str) -> Option<Operator> {
+        self.operator_of(&Digest::of(token.as_bytes()))
+    }
+
+    /// Returns the same for the token with this digest.
+    pub(crate) fn operator_of(&self, digest: &Digest) -> Option<Operator> {
         let name = if self.file.is_some() { TOKEN_FILE } else { SETTING };
-        (Digest::of(token.as_bytes()) == **self.digest.load()).then(|| Operator::admin(name))
+        (*digest == **self.digest.load()).then(|| Operator::admin(name))
     }
 
     /// Replaces the token with a new one, in memory and in the file, and returns the new one. Returns `None`

@@ -24,6 +24,8 @@ struct State {
     /// The time in microseconds in which what was taken refills.
     unshared: u64,
     is_queued: bool,
+    /// How often something was refused because too little was left.
+    refused: u64,
 }
 
 /// The outcome of taking out of a bucket.
@@ -36,7 +38,7 @@ pub(super) struct Taken {
 
 impl Counter {
     pub(super) fn new(key: String, limit: (u64, Duration), bucket: Bucket) -> Self {
-        let state = State { bucket, unshared: 0, is_queued: false };
+        let state = State { bucket, unshared: 0, is_queued: false, refused: 0 };
         Self { key, limit, state: Mutex::new(state) }
     }
 
@@ -61,6 +63,18 @@ impl Counter {
     /// Returns the time until something is left; `None` if something is left now.
     pub(super) fn wait(&self, now: Timestamp) -> Option<Duration> {
         self.state().bucket.take(1, self.limit, now).err()
+    }
+
+    pub(super) fn note_refusal(&self) {
+        self.state().refused += 1;
+    }
+
+    /// Returns how much is used and not refilled, of how much in which time, and how often something was
+    /// refused.
+    pub(super) fn usage(&self, now: Timestamp) -> (u64, (u64, Duration), u64) {
+        let state = self.state();
+        let used = self.limit.0.saturating_sub(state.bucket.left(self.limit, now));
+        (used, self.limit, state.refused)
     }
 
     fn set(&self, state: &mut State, bucket: Bucket, amount: u64, now: Timestamp) -> Taken {

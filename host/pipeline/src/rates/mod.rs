@@ -11,6 +11,7 @@
 //! - `counter`: the bucket of one account
 //! - `concurrency`: how many calls of one caller run at once
 //! - `exchange`: the exchange with the database
+//! - `usage`: what accounts have used, for the operator
 
 mod account;
 mod caller;
@@ -18,6 +19,7 @@ mod concurrency;
 mod counter;
 mod exchange;
 mod table;
+mod usage;
 
 use account::Account;
 use ahash::RandomState;
@@ -34,6 +36,7 @@ use serde_json::json;
 use std::{net::IpAddr, sync::Arc, time::Duration};
 use table::Rate;
 use tokio::sync::{OwnedSemaphorePermit, watch};
+pub use usage::{AccountUse, RateUse};
 
 /// The maximum number of counters. More of them evict those that are used the least.
 const MAX_COUNTERS: u64 = 100_000;
@@ -185,6 +188,20 @@ impl Rates {
         self.count_by_address(Rate::AnonymousCalls, address)
     }
 
+    /// Returns the accounts on this node that were refused the most, then those that have used the largest
+    /// share of a rate; `None` if there are no limits.
+    pub fn busiest(&self, most: usize) -> Option<Vec<AccountUse>> {
+        let counters = self.0.as_ref()?;
+        let now = counters.clock.now();
+        let uses = counters.counters.iter().map(|(key, counter)| {
+            let (rate, account) = &*key;
+            let (used, (allowed, window), refused) = counter.usage(now);
+            let (limit, window_s) = (rate.row().name, window.as_secs());
+            (account.text(), account.kind(), RateUse { limit, used, allowed, window_s, refused })
+        });
+        Some(usage::busiest(uses, most))
+    }
+
     fn count_by_address(&self, rate: Rate, address: Option<IpAddr>) -> Result<(), Failure> {
         let Some(counters) = &self.0 else { return Ok(()) };
         counters.count_by_address(rate, address)
@@ -236,7 +253,7 @@ impl Counters {
     fn take(&self, counted: &Counted) -> Result<RateLimitState, Failure> {
         let Counted { row, limit, counter, .. } = counted;
         let Taken { left, full_in, queue } =
-            counter.take(1, self.clock.now()).map_err(|wait| refusal(counted, wait))?;
+            counter.take(1, self.clock.now()).map_err(|wait| refused(counted, wait))?;
         if queue {
             self.exchange.queue(Arc::clone(counter));
         }
@@ -252,8 +269,8 @@ impl Counters {
     /// Refuses a caller that has used up its run time.
     fn ensure_run_time(&self, caller: &CallerCounters) -> Result<(), Failure> {
         let now = self.clock.now();
-        let refused = |counted: &Counted| Some(refusal(counted, counted.counter.wait(now)?));
-        caller.run_time.iter().find_map(refused).map_or(Ok(()), Err)
+        let used_up = |counted: &Counted| Some(refused(counted, counted.counter.wait(now)?));
+        caller.run_time.iter().find_map(used_up).map_or(Ok(()), Err)
     }
 
     fn charge(&self, counter: &Arc<Counter>, amount: u64) {
@@ -309,8 +326,10 @@ fn user_code_accounts(address: Option<IpAddr>) -> impl Iterator<Item = Account> 
     [Account::Caller(Arc::from("user codes"))].into_iter().chain(Account::of_address(address))
 }
 
-fn refusal(counted: &Counted, wait: Duration) -> Failure {
-    let Counted { row, kind, limit: (limit, period), .. } = counted;
+/// Counts a refusal of the account, and returns it.
+fn refused(counted: &Counted, wait: Duration) -> Failure {
+    let Counted { row, kind, limit: (limit, period), counter } = counted;
+    counter.note_refusal();
     let wait_s = seconds(wait).max(1);
     let after_s = u32::try_from(wait_s).unwrap_or(u32::MAX);
     Failure::new(ErrorCode::RateLimited).after_s(after_s).conflict(json!({

@@ -1,0 +1,68 @@
+//! The settings as the operator of a running host reads them: every one by its name, without secrets.
+
+use crate::config::raw::{RawConfig, SECRET_SETTINGS};
+use portolan_http::Setting;
+use portolan_vocabulary::one_line;
+use serde_json::Value;
+
+/// The maximum number of bytes of a shown value.
+const MAX_VALUE_BYTES: usize = 500;
+/// What is shown in place of a secret, and of a setting that is left to its default.
+const SET: &str = "set, and not shown";
+const DEFAULT: &str = "default";
+
+/// Returns every setting with its name in the configuration. A secret only has whether it is set.
+pub(super) fn settings(raw: &RawConfig) -> Vec<Setting> {
+    let mut settings = Vec::new();
+    if let Ok(Value::Object(tables)) = serde_json::to_value(raw) {
+        for (name, value) in tables {
+            let is_secret = SECRET_SETTINGS.contains(&name.as_str()) && !value.is_null();
+            add(&mut settings, name, if is_secret { SET.into() } else { value });
+        }
+    }
+    settings
+}
+
+fn add(settings: &mut Vec<Setting>, name: String, value: Value) {
+    let text = match value {
+        Value::Object(table) if !table.is_empty() => {
+            for (key, value) in table {
+                add(settings, format!("{name}.{key}"), value);
+            }
+            return;
+        }
+        Value::Null => DEFAULT.to_owned(),
+        Value::String(text) => text,
+        other => other.to_string(),
+    };
+    settings.push(Setting { name, value: one_line(&text, MAX_VALUE_BYTES) });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_not_shown() {
+        let secret = || Some("https://ACCOUNT:hunter2@example.com".to_owned());
+        let raw = RawConfig {
+            database_url: secret(),
+            operator_token: secret(),
+            public_url: secret(),
+            secret_keys: secret(),
+            sms: secret(),
+            ..RawConfig::default()
+        };
+        let settings = settings(&raw);
+        assert!(settings.iter().all(|setting| !setting.value.contains("hunter2")), "{settings:?}");
+        let of = |name: &str| {
+            settings.iter().find(|setting| setting.name == name).map(|setting| &*setting.value)
+        };
+        for name in SECRET_SETTINGS {
+            assert_eq!(of(name), Some(SET), "{name}");
+        }
+        assert_eq!(of("limits.call_wall_time_ms"), Some("2000"));
+        assert_eq!(of("test_mode"), Some("off"));
+        assert_eq!(of("feeds_dir"), Some(DEFAULT));
+    }
+}
