@@ -1,4 +1,4 @@
-//! The stylesheet and the icon of every page that this host renders.
+//! The stylesheet and the icon of every page that this host renders, and the script that tries actions.
 
 use crate::static_file::{StaticFile, hashed_name};
 use std::sync::LazyLock;
@@ -7,9 +7,11 @@ const STYLE: (&str, &str, &[u8]) =
     ("style.css", "text/css; charset=utf-8", include_bytes!("../templates/style.css"));
 const ICON: (&str, &str, &[u8]) =
     ("icon.svg", "image/svg+xml", include_bytes!("../templates/icon.svg"));
+const TRY: (&str, &str, &[u8]) =
+    ("try.js", "text/javascript; charset=utf-8", include_bytes!("../templates/try.js"));
 
 static FILES: LazyLock<Vec<StaticFile>> = LazyLock::new(|| {
-    let files = [STYLE, ICON]
+    let files = [STYLE, ICON, TRY]
         .map(|(name, kind, bytes)| StaticFile::new(hashed_name(name, bytes), kind, bytes));
     files.into_iter().flatten().collect()
 });
@@ -23,6 +25,12 @@ pub(super) fn style_path() -> &'static str {
 /// Returns the path of the icon, for the templates.
 pub(super) fn icon_path() -> &'static str {
     static PATH: LazyLock<String> = LazyLock::new(|| path_of(ICON));
+    &PATH
+}
+
+/// Returns the path of the script that tries actions, for the templates.
+pub(super) fn try_path() -> &'static str {
+    static PATH: LazyLock<String> = LazyLock::new(|| path_of(TRY));
     &PATH
 }
 

@@ -90,12 +90,9 @@ impl Host {
             RunOutcome::failed(Failure::new(ErrorCode::DependencyUnavailable).after_s(1))
         });
         let (capability, action) = (&run.capability.id, &run.action.descriptor.name);
-        self.meters.count_run(
-            capability,
-            action,
-            run_outcome.outcome.as_ref().err(),
-            run.started.elapsed(),
-        );
+        let failure = run_outcome.outcome.as_ref().err();
+        self.meters.count_run(capability, action, failure, run.started.elapsed());
+        self.health.count(capability, failure, self.clock.now());
         run_outcome
     }
 

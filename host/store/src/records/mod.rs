@@ -13,6 +13,7 @@ mod generations;
 mod held;
 mod idempotency;
 mod inbox;
+mod incidents;
 mod operators;
 mod people;
 mod publishers;
