@@ -174,6 +174,7 @@ mod cases {
     mod saved_searches_map;
     mod search_relevance;
     mod sign_in_agents;
+    mod site;
     mod signal_verification;
     mod signal_verification_builds;
     mod signing_keys;
@@ -188,6 +189,7 @@ mod cases {
     mod states;
     mod states_conversations;
     mod states_matching;
+    mod status;
     mod store;
     mod store_held_events;
     mod store_persistence;

@@ -67,6 +67,14 @@ async fn each_decision_is_in_the_audit_log_with_its_operator() {
     let suspension = format!("{person}/kept-suspension");
     let (post, put, delete) = (Method::POST, Method::PUT, Method::DELETE);
     let empty = Vec::new;
+    let opening = json!({ "title": "Slow", "text": "We look." });
+    let opened = host.operator.post(format!("{}/incidents", host.admin_url)).json(&opening);
+    let opened = Reply::read(opened.send().await.unwrap()).await.body["id"].take();
+    let incident = format!("/incidents/{}", opened.as_str().unwrap());
+    let [update_incident, resolve_incident] =
+        ["update", "resolve"].map(|decision| format!("{incident}/{decision}"));
+    let update = json!({ "state": "identified", "text": "Found." }).to_string().into_bytes();
+    let resolution = json!({ "text": "Done." }).to_string().into_bytes();
     // The request of each decision, then the action of its row, its capability, and what it is about.
     let decisions = [
         (
@@ -80,6 +88,14 @@ async fn each_decision_is_in_the_audit_log_with_its_operator() {
         (&delete, &*worse, empty(), "operator:drop_document library "),
         (&post, "/timers/notes/drop", empty(), "operator:drop_timers notes "),
         (&post, "/dead-letters/replay?ids=7,8", empty(), "operator:replay :host 7,8"),
+        (
+            &post,
+            "/incidents",
+            opening.to_string().into_bytes(),
+            "operator:open_incident :host INCIDENT",
+        ),
+        (&post, &*update_incident, update, "operator:update_incident :host INCIDENT"),
+        (&post, &*resolve_incident, resolution, "operator:resolve_incident :host INCIDENT"),
         (&post, "/capabilities/notes/add_internal", note, "add_internal notes 1.0.0"),
         (&post, "/catalog/texter/approve", empty(), "operator:approve texter unsigned:texter"),
         (&post, "/catalog/greeter/adopt", empty(), "operator:adopt greeter unsigned:another"),
@@ -103,6 +119,7 @@ async fn each_decision_is_in_the_audit_log_with_its_operator() {
         let row = host.send_as(Some(&token), &Method::GET, audit).await.body["entries"][0].take();
         let [action, capability, about] =
             ["action", "capability", "version"].map(|name| row[name].as_str().unwrap());
+        let about = if about.starts_with("inc_") { "INCIDENT" } else { about };
         assert_eq!(format!("{action} {capability} {about}"), *expected, "{row:#}");
         assert_eq!((&row["outcome"], &row["via"]), (&json!("ok"), &json!(["operator:ada"])));
     }

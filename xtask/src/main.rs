@@ -11,6 +11,7 @@ mod packages;
 mod postgres;
 mod run;
 mod sbom;
+mod screenshots;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -63,6 +64,8 @@ enum Command {
         #[arg(long)]
         full: bool,
     },
+    /// Take pictures of every page of a host with invented content, into target/screenshots
+    Screenshots,
     /// Build the command for packages, and make packages of it for pip and npm
     Package(package::Package),
     /// Write the software bill of materials of the command, as CycloneDX JSON
@@ -89,6 +92,7 @@ fn main() -> Result<()> {
         Command::AgentEval => evaluate_agents(),
         Command::Clients => clients::install(),
         Command::Toolchains { full } => clients::install_toolchains(full),
+        Command::Screenshots => screenshots::take(),
         Command::Package(package) => package.run(),
         Command::Sbom(sbom) => sbom.run(),
         Command::Fuzz(fuzz) => fuzz.run(),

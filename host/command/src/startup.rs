@@ -113,6 +113,7 @@ impl OpenHost {
             app.host.cities().map(|feeds| Arc::clone(feeds).notify_hubs(stop.clone())).collect();
         let publications_task =
             tokio::spawn(Arc::clone(&app.host).announce_publications(stop.clone()));
+        let status_task = tokio::spawn(Arc::clone(&app).watch_status(stop.clone()));
         let mcp = app.mcp.service(wrap);
         portolan_http::serve(listeners, app, mcp, stop).await?;
         worker_task.await?;
@@ -121,6 +122,7 @@ impl OpenHost {
             ended?;
         }
         publications_task.await?;
+        status_task.await?;
         store.close().await;
         Ok(())
     }

@@ -3,11 +3,12 @@
 use crate::{
     assets::icon_path, change_streams::ChangeStreams, compressed::CompressedDocuments,
     connections::Connections, descriptions::Descriptions, guide, map_settings::MapSettings,
-    operator::OperatorAccess, page_cache::PageCache, proxies::Proxies,
+    operator::OperatorAccess, page_cache::PageCache, proxies::Proxies, status_board::StatusBoard,
 };
 use portolan_mcp::{Mcp, McpSettings};
 use portolan_pipeline::Host;
 use std::sync::Arc;
+use tokio::sync::watch;
 
 /// The state that every handler can reach.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub struct App {
     pub(super) pages: PageCache,
     /// The open streams of changes of the feeds.
     pub(super) change_streams: Arc<ChangeStreams>,
+    /// What the public status page shows.
+    pub(super) status: StatusBoard,
     pub mcp: Arc<Mcp>,
     /// What the operator has set up for the map page.
     pub(super) map: MapSettings,
@@ -51,6 +54,7 @@ impl App {
         let mcp = Mcp::new(Arc::clone(&host), public_url.clone(), icon_url, pages, settings);
         let openapi = Descriptions::new();
         let compressed = CompressedDocuments::new();
+        let status = StatusBoard::new(host.clock.now());
         Arc::new(Self {
             host,
             public_url,
@@ -61,8 +65,14 @@ impl App {
             compressed,
             pages: PageCache::new(),
             change_streams: Arc::default(),
+            status,
             mcp,
             map,
         })
+    }
+
+    /// Observes what the public status page shows, until `stop` becomes true.
+    pub async fn watch_status(self: Arc<Self>, stop: watch::Receiver<bool>) {
+        self.status.watch(&self.host, stop).await;
     }
 }

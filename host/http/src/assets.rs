@@ -1,4 +1,5 @@
-//! The stylesheet and the icon of every page that this host renders, and the script of the operator's console.
+//! The stylesheet and the icon of every page that this host renders, the script that tries actions, and that of the
+//! operator's console.
 
 use crate::static_file::{StaticFile, hashed_name};
 use std::sync::LazyLock;
@@ -7,6 +8,8 @@ const STYLE: (&str, &str, &[u8]) =
     ("style.css", "text/css; charset=utf-8", include_bytes!("../templates/style.css"));
 const ICON: (&str, &str, &[u8]) =
     ("icon.svg", "image/svg+xml", include_bytes!("../templates/icon.svg"));
+const TRY: (&str, &str, &[u8]) =
+    ("try.js", "text/javascript; charset=utf-8", include_bytes!("../templates/try.js"));
 
 const CONSOLE: (&str, &str, &[u8]) = (
     "console.js",
@@ -15,7 +18,7 @@ const CONSOLE: (&str, &str, &[u8]) = (
 );
 
 static FILES: LazyLock<Vec<StaticFile>> = LazyLock::new(|| {
-    let files = [STYLE, ICON, CONSOLE]
+    let files = [STYLE, ICON, TRY, CONSOLE]
         .map(|(name, kind, bytes)| StaticFile::new(hashed_name(name, bytes), kind, bytes));
     files.into_iter().flatten().collect()
 });
@@ -35,6 +38,12 @@ pub(super) fn icon_path() -> &'static str {
 /// Returns the path of the script of the operator's console, for the templates.
 pub(super) fn console_script_path() -> &'static str {
     static PATH: LazyLock<String> = LazyLock::new(|| path_of(CONSOLE));
+    &PATH
+}
+
+/// Returns the path of the script that tries actions, for the templates.
+pub(super) fn try_path() -> &'static str {
+    static PATH: LazyLock<String> = LazyLock::new(|| path_of(TRY));
     &PATH
 }
 

@@ -11,7 +11,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::Response,
 };
-use portolan_vocabulary::{ErrorKind, Failure};
+use portolan_vocabulary::{ErrorCode, ErrorKind, Failure};
 
 /// The time from which a wait is told in minutes.
 const MINUTES_FROM_S: u64 = 120;
@@ -23,6 +23,8 @@ struct ErrorPage<'a> {
     /// The status, for people who tell others about the page.
     status: u16,
     failure: &'a Failure,
+    /// Whether the page of the common error codes has its code.
+    is_common: bool,
     /// How long to wait before the next try.
     wait: Option<String>,
     request_id: &'a str,
@@ -66,6 +68,7 @@ fn render(failure: &Failure, status: StatusCode, headers: &HeaderMap) -> Respons
         words: words(failure.kind),
         status: status.as_u16(),
         failure,
+        is_common: ErrorCode::from_name(&failure.error_code).is_some(),
         wait: text(header::RETRY_AFTER).and_then(|seconds| seconds.parse().ok()).map(duration),
         request_id: text(request_id::HEADER).unwrap_or_default(),
     };
@@ -148,7 +151,6 @@ mod tests {
     use super::*;
     use crate::refusal::Refusal;
     use axum::{body::to_bytes, response::IntoResponse as _};
-    use portolan_vocabulary::ErrorCode;
 
     async fn text(response: Response) -> String {
         let bytes = to_bytes(response.into_body(), 1 << 20).await.unwrap();

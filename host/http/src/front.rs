@@ -184,11 +184,6 @@ impl CityNow {
             figure(self.roles, ["open role", "open roles"]),
         ]
     }
-
-    /// Returns the minute of the publication: `2026-11-21 18:05`.
-    fn published_on(&self) -> String {
-        self.published_at.to_string().chars().take(16).collect::<String>().replace('T', " ")
-    }
 }
 
 /// Returns a number with its word for one and for several.

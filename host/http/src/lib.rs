@@ -18,14 +18,14 @@
 //! - Handlers for agents: `capabilities`, `call`, `agents`, `events`, `mcp`, `feeds` and their `changes`
 //!   (`change_streams` counts the open streams), `openapi` and its
 //!   `descriptions`, `metadata` and its `guide`, `install`; `oauth` for their clients.
-//! - Handlers for people: `front` (the first page), `docs` (the reference), `map`, `record_pages` with their
-//!   `page_cache` and `sitemap`, `handoff`, the pages of `oauth`, among them those of the links in text messages.
-//!   For the provider of text messages: `sms`.
+//! - Handlers for people: `front` (the first page), `docs` (the reference), `status` with its `status_board`, `map`,
+//!   `record_pages` with their `page_cache` and `sitemap`, `handoff`, the pages of `oauth`, among them those of the
+//!   links in text messages. For the provider of text messages: `sms`.
 //! - For operators: `operator_routes` is the table of their routes and roles, `operator_gate` what every
 //!   request passes, `operator` how operators are known; the handlers are in `admin`, `audit_export`,
 //!   `audit_verification`, `quarantine`, `versions`, `metrics`, `observation` (with `setting`), `problems`,
-//!   `sources`, `operators`, and `people` with its `export`. `console` is their pages: it only shows what these
-//!   routes answer, and its forms only send requests to them.
+//!   `sources`, `operators`, `incidents`, and `people` with its `export`. `console` is their pages: it only shows what
+//!   these routes answer, and its forms only send requests to them.
 //! - `fuzzing` is what only fuzz targets call.
 //!
 //! Invariants: no other crate knows axum or HTTP statuses; a handler never runs a component itself, but
@@ -73,6 +73,7 @@ pub mod fuzzing;
 mod guide;
 mod handoff;
 mod host_header;
+mod incidents;
 mod input;
 mod install;
 mod map;
@@ -105,6 +106,8 @@ mod sms;
 mod socket;
 mod sources;
 mod static_file;
+mod status;
+mod status_board;
 mod tls;
 mod versions;
 

@@ -2,8 +2,8 @@
 //! of this table, so there is no route without a role.
 
 use crate::{
-    App, admin, audit_export, audit_verification, metadata, metrics, observation, operators,
-    people, problems, quarantine, sources, versions,
+    App, admin, audit_export, audit_verification, incidents, metadata, metrics, observation,
+    operators, people, problems, quarantine, sources, versions,
 };
 use axum::{
     extract::DefaultBodyLimit,
@@ -60,6 +60,7 @@ pub(super) fn table(publish_bytes: usize) -> Vec<Handled> {
         look("/timers", Read, admin::timers),
         look("/keys", Read, metadata::keys),
         look("/operators", Read, operators::list),
+        look("/incidents", Read, incidents::list),
         decide(&post, "/catalog/publish", Operate, "operator:publish", versions::publish)
             .with_body_limit(publish_bytes),
         decide(&post, "/catalog/{id}/rollback", Operate, "operator:rollback", versions::rollback),
@@ -76,6 +77,21 @@ pub(super) fn table(publish_bytes: usize) -> Vec<Handled> {
         decide(&post, "/timers/{id}/drop", Operate, "operator:drop_timers", admin::drop_timers),
         look("/dead-letters", Operate, admin::dead_letters),
         decide(&post, "/dead-letters/replay", Operate, "operator:replay", admin::replay),
+        decide(&post, "/incidents", Operate, "operator:open_incident", incidents::open),
+        decide(
+            &post,
+            "/incidents/{id}/update",
+            Operate,
+            "operator:update_incident",
+            incidents::update,
+        ),
+        decide(
+            &post,
+            "/incidents/{id}/resolve",
+            Operate,
+            "operator:resolve_incident",
+            incidents::resolve,
+        ),
         decide(&post, "/capabilities/{id}/{action}", Operate, "{action}", admin::operate),
         decide(&post, "/catalog/{id}/approve", Admin, "operator:approve", admin::approve),
         decide(&post, "/catalog/{id}/adopt", Admin, "operator:adopt", admin::adopt),

@@ -5,7 +5,7 @@ use crate::{
     capabilities::AsItIs, challenge, city_routes, console, cors, dispatcher::Dispatcher, docs,
     events, feeds, front, handoff, install, map, mcp, metadata, oauth, openapi, operator_gate,
     operator_gate::OperatorGate, operator_routes, operator_routes::Handled, refusal, request_id,
-    sitemap, sms,
+    sitemap, sms, status,
 };
 use axum::{
     Router,
@@ -55,6 +55,8 @@ fn router<S: ServerHandler + Send + 'static>(
     let cross_origin = Router::new()
         .route("/", get(front::show))
         .route("/openapi.json", get(openapi::document))
+        .route("/status", get(status::show))
+        .route("/status.atom", get(status::atom))
         .route("/auth.md", get(metadata::auth_guide))
         .route("/llms.txt", get(metadata::overview))
         .route("/.well-known/api-catalog", get(metadata::api_catalog))
@@ -97,6 +99,9 @@ fn router<S: ServerHandler + Send + 'static>(
     Router::new()
         .route("/healthz", get(admin::healthz))
         .route("/docs", get(docs::list))
+        .route("/docs/errors", get(docs::errors))
+        .route("/docs/connect", get(docs::connect))
+        .route("/docs/guides/{name}", get(docs::guide))
         .route("/docs/{id}", get(docs::capability))
         .route("/v1/sms/reports/{id}", post(sms::report))
         .route("/map/handoffs/{handoff_id}/{record_id}", get(handoff::begin))

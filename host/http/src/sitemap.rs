@@ -6,7 +6,7 @@ use crate::{
     App,
     city::City,
     conditional::{matches_any_tag, parse_if_none_match},
-    refusal,
+    docs, refusal,
 };
 use axum::{
     extract::{Query, State, rejection::QueryRejection},
@@ -25,6 +25,8 @@ const SITE: &str = "site";
 const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
 const XML: (HeaderName, &str) = (header::CONTENT_TYPE, "application/xml; charset=utf-8");
 const CACHE: (HeaderName, &str) = (header::CACHE_CONTROL, "public, max-age=3600");
+/// The pages about this host, beside the guides and the reference of each capability.
+const OWN_PAGES: [&str; 5] = ["/", "/status", "/docs", "/docs/connect", "/docs/errors"];
 /// The paths that crawlers should not read: links that begin something, and pages for one person.
 const CLOSED: [&str; 9] = [
     "/account",
@@ -143,7 +145,8 @@ fn site(app: &App, published: &Published) -> String {
     let mut text = begun("urlset");
     let snapshot = app.host.catalog.snapshot();
     let reference = snapshot.capabilities.keys().map(|id| format!("/docs/{}", escaped(id)));
-    let of_host = ["/", "/docs"].map(str::to_owned).into_iter().chain(reference);
+    let guides = docs::guide_names().map(|name| format!("/docs/guides/{name}"));
+    let of_host = OWN_PAGES.map(str::to_owned).into_iter().chain(guides).chain(reference);
     let of_cities = published.iter().flat_map(|(roads, _)| [roads.page(""), roads.objection()]);
     for path in of_host.chain(of_cities) {
         let _infallible =

@@ -98,6 +98,11 @@ impl Identity {
         Ok(registered)
     }
 
+    /// Returns whether agents of test mode may register.
+    pub fn has_test_mode(&self) -> bool {
+        self.settings.test_mode
+    }
+
     /// Returns an error for test mode if it is off.
     pub(crate) fn ensure_mode(&self, test_mode: bool) -> Result<(), IdentityError> {
         match test_mode && !self.settings.test_mode {

@@ -1,6 +1,10 @@
 //! Runs due work: timers, and deliveries of events to subscribed capabilities. The caller is the system.
 
-use crate::{host::Host, system::SystemCall, workers::Workers};
+use crate::{
+    host::{Host, TEXT_MESSAGES},
+    system::SystemCall,
+    workers::Workers,
+};
 use portolan_outgoing::sms::SmsError;
 use portolan_store::{
     Attachments, Audience, DbError, DueWork, MAX_ATTEMPTS, NewEvent, Task, Unit, Verdict,
@@ -164,6 +168,10 @@ impl Host {
             Some(message) => self.sms.send(&id, &message.to, &message.text, unit.now()).await,
             None => Err(SmsError::KeyMissing),
         };
+        // A provider that refuses one message works.
+        let unsent = sent.as_ref().err().filter(|error| error.is_retryable());
+        let unsent = unsent.map(|_| Failure::new(ErrorCode::DependencyUnavailable));
+        self.health.count(TEXT_MESSAGES, unsent.as_ref(), unit.now());
         if let Err(error) = sent {
             if error.is_retryable() && work.attempts + 1 < MAX_ATTEMPTS {
                 return Err(

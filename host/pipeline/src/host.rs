@@ -2,6 +2,7 @@
 
 use crate::{
     audit_limits::AuditLimits,
+    health::CallHealth,
     idempotency::RunningKeys,
     logs::{Admission, LogBudgets},
     message_limits::MessageLimits,
@@ -27,6 +28,8 @@ use tokio::sync::{Mutex, mpsc};
 
 /// The number of retry locks. A call that has conflicted waits for the lock that its conflict key selects.
 pub(crate) const RETRY_LOCKS: usize = 64;
+/// The name of the sending of text messages in [`Host::health`]. No capability has it.
+pub const TEXT_MESSAGES: &str = ":text messages";
 
 /// The parts that a call uses, each once.
 #[derive(Debug)]
@@ -46,6 +49,8 @@ pub struct Host {
     pub(crate) message_limits: MessageLimits,
     pub meters: Meters,
     pub recent_calls: RecentCalls,
+    /// What fails lately.
+    pub health: CallHealth,
     /// The clock of everything that serves or runs calls.
     pub clock: Clock,
     pub(crate) running: RunningKeys,
@@ -92,6 +97,7 @@ impl Host {
             message_limits,
             meters: Meters::default(),
             recent_calls: RecentCalls::default(),
+            health: CallHealth::default(),
             clock,
             running,
             logs: LogBudgets::default(),

@@ -23,7 +23,7 @@
 //! - `people`: the export and the erasure of a person's data
 //! - `test_call`: one run of an action as an author's test describes it
 //! - `observe`, `observed`: what an author sees of each call
-//! - `meters`: counters for the operator
+//! - `meters`: counters for the operator; `health`: what fails lately, for the public
 //! - `recent_calls`: the runs of the last minutes by action, for the operator
 //!
 //! Invariants: no action runs before it is permitted; only the commit of a call keeps its writes.
@@ -36,6 +36,7 @@ mod due;
 mod execute;
 mod execution;
 mod explain;
+mod health;
 mod held;
 mod host;
 mod idempotency;
@@ -63,7 +64,8 @@ mod workers;
 
 pub use call::{Call, CallOutcome};
 pub use documents::DocumentLocation;
-pub use host::Host;
+pub use health::{CallHealth, Condition};
+pub use host::{Host, TEXT_MESSAGES};
 pub use message_limits::MessageLimits;
 pub use meters::Meters;
 pub use observed::ObservedCall;

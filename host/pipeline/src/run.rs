@@ -92,6 +92,7 @@ impl Host {
         let (capability, action) = (&run.capability.id, &run.action.descriptor.name);
         let (failure, duration) = (run_outcome.outcome.as_ref().err(), run.started.elapsed());
         self.meters.count_run(capability, action, failure, duration);
+        self.health.count(capability, failure, self.clock.now());
         let code = failure.map(|failure| &*failure.error_code);
         self.recent_calls.count_run((capability, action), code, duration, self.clock.now());
         run_outcome

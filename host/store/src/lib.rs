@@ -20,7 +20,7 @@
 //! - `store`: the handles that everything below shares.
 //! - `unit`: the unit of work: documents, queries, effects, savepoints.
 //! - `records`: the host's own records: audit log and its checkpoints, backlog, catalog, collections, dead letters, due
-//!   work, generations of collections, held events, idempotency keys, inboxes, people, publishers, quarantined
+//!   work, generations of collections, held events, idempotency keys, inboxes, incidents, people, publishers, quarantined
 //!   documents, rates, signing keys, timers, usage, versions of components, webhooks and their deliveries, and the
 //!   sweep.
 //! - `open`: opens the store from all of these.

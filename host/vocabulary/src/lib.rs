@@ -12,6 +12,7 @@
 //! - `delivery`: the rules of a person about the events that reach them.
 //! - `role`: what the host itself needs capabilities for.
 //! - `operator`: who runs the host, and what they may do.
+//! - `incident`: what the operator tells the public about incidents and planned maintenance.
 //! - `failure`: the envelope of every failure.
 //! - `people`, `people_request`: whose data a document is, its export and its erasure; the stored requests
 //!   for an export or an erasure.
@@ -38,6 +39,7 @@ mod digest;
 mod failure;
 mod hexadecimal;
 mod identifier;
+mod incident;
 mod key_seal;
 mod keyring;
 mod limits;
@@ -75,6 +77,9 @@ pub use identifier::{
     NOTIFICATIONS_DIGEST, OUTGOING_SMS, OWNER_LEAVING, OWNER_LEFT, PEOPLE_OF, SMS_UNDELIVERABLE,
     STREAM_GAP, WEBHOOK_CHALLENGE, WEBHOOK_DISABLED, WEBHOOK_TEST, entropy, is_capability_id,
     is_event_name, is_event_type, is_snake_case, new_identifier, new_request_id,
+};
+pub use incident::{
+    INCIDENT_STATES, Incident, IncidentState, IncidentStateRow, IncidentUpdate, Maintenance,
 };
 pub use key_seal::{KeySeal, KeySealError, PrivateKey, SealFuture, SealedKey};
 pub use keyring::{DerivedKeys, Keyring};

@@ -19,6 +19,7 @@ mod demo;
 mod describe;
 mod documents;
 mod feeds;
+mod incidents;
 mod keys;
 mod log_format;
 mod observation;
@@ -135,6 +136,8 @@ enum Command {
     Demo(demo::Demo),
     /// Build the public feeds from their sources, or check them
     Feeds(feeds::Feeds),
+    /// Tell the public about incidents and planned maintenance on the page /status
+    Incidents(incidents::Incidents),
     /// Show or change the keys that access tokens are signed with
     Keys(keys::Keys),
     /// Show the operators of a running host, or add, renew and remove one
@@ -206,6 +209,7 @@ impl Arguments {
             Command::Run(run) => run.run(),
             Command::Demo(demo) => demo.run(),
             Command::Feeds(feeds) => feeds.run(),
+            Command::Incidents(incidents) => incidents.run(),
             Command::Keys(keys) => keys.run(),
             Command::Operators(operators) => operators.run(),
             Command::OperatorToken(token) => token.run(),

@@ -1,12 +1,14 @@
 //! `GET /docs/{capability}`: one capability for people: its actions with their fields, errors, events and a call
 //! to paste, and its states.
 
-use super::marked::Marked;
+use super::{
+    marked::Marked,
+    snippets::{Snippet, body, curl, programs},
+};
 use crate::{
     App,
     caller::CapabilityId,
     conditional::tagged,
-    install::shell_string,
     page::{FormTargets, page_of_text},
     page_cache::PageKey,
     refusal::Refusal,
@@ -21,7 +23,7 @@ use portolan_catalog::{Action, Capability, Field, Side, fields};
 use portolan_vocabulary::{
     Access, ActionDescriptor, Descriptor, ErrorCode, ErrorDeclaration, Failure,
 };
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::{borrow::Cow, sync::Arc};
 
 /// How many fields of an input or output a page describes.
@@ -39,6 +41,9 @@ struct CapabilityPage<'a> {
     actions: Vec<ActionEntry<'a>>,
     /// The errors that only this capability answers.
     errors: Vec<OwnError<'a>>,
+    /// The mode of the agents that the page registers to try actions.
+    mode: &'static str,
+    can_try: bool,
 }
 
 struct ActionEntry<'a> {
@@ -49,6 +54,10 @@ struct ActionEntry<'a> {
     errors: Vec<ErrorLink<'a>>,
     /// A call that can be pasted into a shell.
     call: String,
+    /// The same call in the languages of programs.
+    programs: [Snippet; 2],
+    /// The input with which the page offers to try the action, if an anonymous agent may call it.
+    trial: Option<String>,
 }
 
 /// The first fields of an input or output.
@@ -68,7 +77,7 @@ struct Row<'a> {
 /// An error code of an action, and the table with its meaning.
 struct ErrorLink<'a> {
     code: &'a str,
-    table: &'static str,
+    table: String,
 }
 
 struct OwnError<'a> {
@@ -91,12 +100,17 @@ pub(crate) async fn show(
         feed: DOCS,
         id: capability.id.to_string(),
     };
+    let forms = match capability.callable().any(|action| can_try(&capability, action)) {
+        true => FormTargets::ThisHostAndCalls,
+        false => FormTargets::ThisHost,
+    };
     let text = match app.pages.get(&key).await {
         Some(page) => page.to_string(),
         None => {
             let url = app.public_url.clone();
+            let mode = if app.host.identity.has_test_mode() { "test" } else { "live" };
             // The schemas of a component can be large.
-            let rendered = app.host.sandbox.compute(move || render(&capability, &url)).await;
+            let rendered = app.host.sandbox.compute(move || render(&capability, &url, mode)).await;
             let text = rendered.map_err(|error| {
                 tracing::error!(%error, "the page of a capability cannot be rendered");
                 Failure::new(ErrorCode::InternalError)
@@ -105,10 +119,10 @@ pub(crate) async fn show(
             text
         }
     };
-    Ok(tagged(&headers, text, |text| page_of_text(StatusCode::OK, text, FormTargets::ThisHost)))
+    Ok(tagged(&headers, text, |text| page_of_text(StatusCode::OK, text, forms)))
 }
 
-fn render(capability: &Capability, url: &str) -> Result<String, askama::Error> {
+fn render(capability: &Capability, url: &str, mode: &'static str) -> Result<String, askama::Error> {
     let descriptor = &capability.descriptor;
     let own_errors = descriptor.errors.iter().filter(|error| !is_common(&error.code));
     let page = CapabilityPage {
@@ -118,11 +132,18 @@ fn render(capability: &Capability, url: &str) -> Result<String, askama::Error> {
         tool: capability.tool_name(),
         actions: capability
             .callable()
-            .map(|action| ActionEntry::new(action, url, descriptor))
+            .map(|action| ActionEntry::new(action, url, capability))
             .collect(),
         errors: own_errors.map(OwnError::new).collect(),
+        mode,
+        can_try: capability.callable().any(|action| can_try(capability, action)),
     };
     page.render()
+}
+
+/// Returns whether an agent that nobody has claimed may call an action, and the call changes nothing.
+fn can_try(capability: &Capability, action: &Action) -> bool {
+    matches!(action.descriptor.access, Access::Read | Access::Open) && capability.only_reads(action)
 }
 
 fn is_common(code: &str) -> bool {
@@ -130,19 +151,26 @@ fn is_common(code: &str) -> bool {
 }
 
 impl<'a> ActionEntry<'a> {
-    fn new(action: &'a Action, url: &str, capability: &'a Descriptor) -> Self {
+    fn new(action: &'a Action, url: &str, capability: &'a Capability) -> Self {
         let descriptor = &action.descriptor;
         let link = |code: &'a String| ErrorLink {
             code,
-            table: if is_common(code) { "/docs#errors" } else { "#error-codes" },
+            table: match is_common(code) {
+                true => format!("/docs/errors#{code}"),
+                false => format!("#error-{code}"),
+            },
         };
+        let url = format!("{url}/v1/capabilities/{}/call", capability.id);
+        let body = body(descriptor);
         Self {
             descriptor,
             description: Marked::of(&descriptor.description),
             input: Fields::new(action, Side::Input),
             output: Fields::new(action, Side::Output),
             errors: descriptor.errors.iter().map(link).collect(),
-            call: call(descriptor, &format!("{url}/v1/capabilities/{}/call", capability.id)),
+            call: curl(&url, &body),
+            programs: programs(&url, &body),
+            trial: can_try(capability, action).then(|| input(&body)),
         }
     }
 
@@ -189,13 +217,11 @@ impl<'a> OwnError<'a> {
     }
 }
 
-/// Returns a call of the action with its first example.
-fn call(action: &ActionDescriptor, url: &str) -> String {
-    let mut body = Map::from_iter([("action".to_owned(), Value::from(action.name.as_str()))]);
-    let example = action.examples.iter().flatten().find_map(Value::as_object);
-    body.extend(example.into_iter().flatten().map(|(name, value)| (name.clone(), value.clone())));
-    let (url, body) = (shell_string(url), shell_string(&Value::Object(body).to_string()));
-    format!(
-        "curl -s {url} \\\n  -H \"authorization: Bearer $TOKEN\" -H 'content-type: application/json' \\\n  -d {body}"
-    )
+/// Returns the input of a call without the name of its action.
+fn input(body: &Value) -> String {
+    let mut input = body.clone();
+    if let Some(fields) = input.as_object_mut() {
+        fields.remove("action");
+    }
+    format!("{input:#}")
 }

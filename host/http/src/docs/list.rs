@@ -1,6 +1,6 @@
-//! `GET /docs`: the capabilities by topic, in pages, and the errors that every capability can answer; with `q`, the
-//! actions that fit its words.
+//! `GET /docs`: the capabilities by topic, in pages, and the guides; with `q`, the actions that fit its words.
 
+use super::guides::{GUIDES, Guide};
 use crate::{
     App,
     address::ClientAddress,
@@ -15,7 +15,7 @@ use axum::{
     response::Response,
 };
 use portolan_catalog::{Capability, Snapshot};
-use portolan_vocabulary::{ErrorCode, Status};
+use portolan_vocabulary::Status;
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -44,8 +44,7 @@ struct ListPage<'a> {
     /// The number of this page, from 1, and of the last one.
     number: usize,
     last: usize,
-    /// The errors that every capability can answer; empty after the first page.
-    errors: Vec<CommonError>,
+    guides: &'static [Guide],
 }
 
 struct FoundAction<'a> {
@@ -67,13 +66,6 @@ struct Listed<'a> {
     version: &'a str,
     actions: usize,
     is_deprecated: bool,
-}
-
-struct CommonError {
-    code: &'static str,
-    status: u16,
-    is_retryable: bool,
-    message: &'static str,
 }
 
 pub(crate) async fn show(
@@ -101,13 +93,12 @@ pub(crate) async fn show(
             topics: Vec::new(),
             number: 1,
             last: 1,
-            errors: Vec::new(),
+            guides: &GUIDES,
         };
         return Ok(public_page(&headers, &shown));
     }
-    let errors = if number == 1 { common_errors() } else { Vec::new() };
     let topics = topics(&snapshot, number);
-    let shown = ListPage { count, query, found: Vec::new(), topics, number, last, errors };
+    let shown = ListPage { count, query, found: Vec::new(), topics, number, last, guides: &GUIDES };
     Ok(public_page(&headers, &shown))
 }
 
@@ -150,17 +141,4 @@ impl<'a> Listed<'a> {
             is_deprecated: descriptor.status == Status::Deprecated,
         }
     }
-}
-
-fn common_errors() -> Vec<CommonError> {
-    let row = |code: &ErrorCode| {
-        let row = code.row();
-        CommonError {
-            code: row.name,
-            status: row.kind.http_status(),
-            is_retryable: row.retryable,
-            message: row.message,
-        }
-    };
-    ErrorCode::ALL.iter().map(row).collect()
 }

@@ -14,6 +14,7 @@ mod health;
 mod held;
 mod idempotency;
 mod inbox;
+mod incidents;
 mod operators;
 mod people;
 mod publishers;

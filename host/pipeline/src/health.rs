@@ -1,0 +1,156 @@
+//! Whether calls succeed lately, for the public status page: what fails through no fault of its caller is a
+//! disturbance until nothing has failed for some minutes.
+
+use portolan_vocabulary::{ErrorKind, Failure, Timestamp};
+use std::{
+    collections::HashMap,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+/// A disturbance has ended when nothing has failed for this time.
+const QUIET: Duration = Duration::from_mins(5);
+/// Fewer failures than these are no disturbance, because single calls fail for reasons of their own.
+const FEWEST_FAILURES: u64 = 3;
+/// A disturbance is one if at least one of this number of runs fails.
+const RUNS_FOR_A_FAILURE: u64 = 10;
+
+/// How well something works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Condition {
+    Operational,
+    /// A part of the calls fails.
+    Degraded,
+    /// Every call fails.
+    Outage,
+}
+
+/// The outcomes of runs since the first one that failed.
+#[derive(Debug, Clone, Copy)]
+struct Disturbance {
+    since: Timestamp,
+    last_failure: Timestamp,
+    failures: u64,
+    successes: u64,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Subject {
+    current: Option<Disturbance>,
+    /// When the last disturbance ended.
+    recovered_at: Option<Timestamp>,
+}
+
+/// The disturbances of capabilities and of the sending of text messages, by name, at this node.
+#[derive(Debug, Default)]
+pub struct CallHealth {
+    subjects: Mutex<HashMap<String, Subject>>,
+    /// The number of subjects with failures. While there is none, a success costs only this look.
+    disturbed: AtomicUsize,
+}
+
+impl CallHealth {
+    /// Counts a run.
+    pub(super) fn count(&self, name: &str, failure: Option<&Failure>, now: Timestamp) {
+        let has_failed = failure.is_some_and(|failure| is_own_fault(failure.kind));
+        if !has_failed && self.disturbed.load(Relaxed) == 0 {
+            return;
+        }
+        let mut subjects = self.subjects.lock().unwrap_or_else(PoisonError::into_inner);
+        if has_failed {
+            let subject = subjects.entry(name.to_owned()).or_default();
+            subject.end_if_quiet(now);
+            let current = subject.current.get_or_insert(Disturbance {
+                since: now,
+                last_failure: now,
+                failures: 0,
+                successes: 0,
+            });
+            current.failures += 1;
+            current.last_failure = now;
+        } else if let Some(current) =
+            subjects.get_mut(name).and_then(|subject| subject.current.as_mut())
+        {
+            current.successes += 1;
+        }
+        let is_disturbed = |subject: &&Subject| subject.current.is_some();
+        self.disturbed.store(subjects.values().filter(is_disturbed).count(), Relaxed);
+    }
+
+    /// Returns how well something works, and since when; `None` if it has worked since the start of this node.
+    pub fn condition(&self, name: &str, now: Timestamp) -> (Condition, Option<Timestamp>) {
+        let mut subjects = self.subjects.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(subject) = subjects.get_mut(name) else { return (Condition::Operational, None) };
+        subject.end_if_quiet(now);
+        match subject.current.filter(Disturbance::counts) {
+            Some(current) if current.successes == 0 => (Condition::Outage, Some(current.since)),
+            Some(current) => (Condition::Degraded, Some(current.since)),
+            None => (Condition::Operational, subject.recovered_at),
+        }
+    }
+}
+
+impl Subject {
+    fn end_if_quiet(&mut self, now: Timestamp) {
+        let ended = self.current.filter(|current| current.last_failure.plus(QUIET) <= now);
+        if let Some(ended) = ended {
+            self.current = None;
+            if ended.counts() {
+                self.recovered_at = Some(ended.last_failure);
+            }
+        }
+    }
+}
+
+impl Disturbance {
+    fn counts(&self) -> bool {
+        let runs = self.failures.saturating_add(self.successes);
+        self.failures >= FEWEST_FAILURES && self.failures.saturating_mul(RUNS_FOR_A_FAILURE) >= runs
+    }
+}
+
+/// Returns whether a failure is one of the host, of a capability, or of what they depend on.
+fn is_own_fault(kind: ErrorKind) -> bool {
+    use ErrorKind::{Internal, OutOfTime, Unavailable, Upstream};
+    matches!(kind, Internal | OutOfTime | Unavailable | Upstream)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portolan_vocabulary::{ErrorCode, MINUTE};
+
+    fn at(minutes: u32) -> Timestamp {
+        Timestamp::from_millis(0).plus(MINUTE * minutes)
+    }
+
+    #[test]
+    fn several_failures_are_a_disturbance_until_nothing_fails() {
+        let health = CallHealth::default();
+        let failure = Failure::new(ErrorCode::CapabilityTrapped);
+        let refusal = Failure::new(ErrorCode::ValidationFailed);
+        for _ in 0..9 {
+            health.count("notes", Some(&refusal), at(1));
+        }
+        health.count("notes", Some(&failure), at(1));
+        health.count("notes", Some(&failure), at(2));
+        assert_eq!(health.condition("notes", at(2)), (Condition::Operational, None));
+        health.count("notes", Some(&failure), at(3));
+        assert_eq!(health.condition("notes", at(3)), (Condition::Outage, Some(at(1))));
+        health.count("notes", None, at(3));
+        assert_eq!(health.condition("notes", at(3)), (Condition::Degraded, Some(at(1))));
+        assert_eq!(health.condition("others", at(3)), (Condition::Operational, None));
+        for _ in 0..40 {
+            health.count("notes", None, at(4));
+        }
+        assert_eq!(health.condition("notes", at(4)).0, Condition::Operational);
+        for _ in 0..7 {
+            health.count("notes", Some(&failure), at(4));
+        }
+        assert_eq!(health.condition("notes", at(8)), (Condition::Degraded, Some(at(1))));
+        assert_eq!(health.condition("notes", at(9)), (Condition::Operational, Some(at(4))));
+    }
+}
