@@ -4,7 +4,7 @@ use crate::config::Config;
 use anyhow::Context as _;
 use portolan_catalog::{Catalog, CatalogOptions, Service, Status};
 use portolan_events::Events;
-use portolan_http::{App, Listeners, OperatorAccess, OperatorSocket, OperatorToken, Proxies};
+use portolan_http::{App, Listeners, OperatorAccess, OperatorSocket, OperatorToken, Proxies, Stop};
 use portolan_identity::{Identity, Settings};
 use portolan_mcp::{Server, ServerHandler};
 use portolan_outgoing::{Certificate, Outgoing, lookups::Lookups, sms::Sms};
@@ -98,22 +98,19 @@ impl OpenHost {
         wrap: impl Fn(Server) -> S + Send + Sync + 'static,
     ) -> anyhow::Result<()> {
         let Self { app, store, listeners, retention, stop } = self;
+        let stop = Stop::after(stop, app.host.sandbox.limits().stop_delay());
         // While the host still takes connections, it also does due work, shares its rates and keeps its audit log.
-        let (stop_work, work_stops) = watch::channel(false);
-        let (mut stopping, delay) = (stop.clone(), app.host.sandbox.limits().stop_delay());
-        tokio::spawn(async move {
-            // An error means that the sender was dropped, which stops the host too.
-            drop(stopping.wait_for(|stopping| *stopping).await);
-            tokio::time::sleep(delay).await;
-            stop_work.send_replace(true);
-        });
-        let worker_task = tokio::spawn(Arc::clone(&app.host).run_due_work(work_stops, retention));
+        let due_work = Arc::clone(&app.host).run_due_work(stop.closing.clone(), retention);
+        let worker_task = tokio::spawn(due_work);
         let sender_task = tokio::spawn(Arc::clone(&app.host.events).send());
-        let mut hubs_tasks: JoinSet<()> =
-            app.host.cities().map(|feeds| Arc::clone(feeds).notify_hubs(stop.clone())).collect();
+        let mut hubs_tasks: JoinSet<()> = app
+            .host
+            .cities()
+            .map(|feeds| Arc::clone(feeds).notify_hubs(stop.told.clone()))
+            .collect();
         let publications_task =
-            tokio::spawn(Arc::clone(&app.host).announce_publications(stop.clone()));
-        let status_task = tokio::spawn(Arc::clone(&app).watch_status(stop.clone()));
+            tokio::spawn(Arc::clone(&app.host).announce_publications(stop.told.clone()));
+        let status_task = tokio::spawn(Arc::clone(&app).watch_status(stop.told.clone()));
         let mcp = app.mcp.service(wrap);
         portolan_http::serve(listeners, app, mcp, stop).await?;
         worker_task.await?;

@@ -2,7 +2,7 @@
 //!
 //! The modules, in reading order:
 //!
-//! - `serve` accepts connections at both addresses until the host stops; `connections` makes room for them,
+//! - `serve` accepts connections at both addresses until the host stops (`stop`); `connections` makes room for them,
 //!   by the `activity` of each; `socket` is the socket of one connection, `tls` its certificate, `body` the body of one request,
 //!   `host_header` the check of its `Host`; `dispatcher` answers it with a document of the feeds or by a
 //!   route, after `admission` has counted it.
@@ -108,6 +108,7 @@ mod sources;
 mod static_file;
 mod status;
 mod status_board;
+mod stop;
 mod tls;
 mod versions;
 
@@ -124,4 +125,5 @@ pub use request_id::RequestId;
 pub use router::dispatcher;
 pub use serve::{Listeners, Server, accept, serve};
 pub use setting::Setting;
+pub use stop::Stop;
 pub use tls::{Tls, TlsFiles};

@@ -8,6 +8,7 @@ use crate::{
     operator::SocketUser,
     router::{dispatcher, operator_address},
     socket::{ClientSocket, CurrentFile, Stream},
+    stop::{Stop, is_true},
     tls::Tls,
 };
 use axum::Router;
@@ -27,7 +28,6 @@ use std::{
 };
 use tokio::{
     net::{TcpListener, UnixListener},
-    sync::watch,
     time::sleep,
 };
 
@@ -68,16 +68,15 @@ impl Listeners {
     }
 }
 
-/// Serves until `stop` and the delay after it, then accepts no more connections and waits for the requests in
-/// flight, at most for the drain time.
+/// Serves until `stop` is closing, then accepts no more connections and waits for the requests in flight, at most
+/// for the drain time.
 pub async fn serve<S: ServerHandler + Send + 'static>(
     listeners: Listeners,
     app: Arc<App>,
     mcp: Service<S>,
-    stop: watch::Receiver<bool>,
+    stop: Stop,
 ) -> anyhow::Result<()> {
     let limits = app.host.sandbox.limits();
-    let (delay, drain) = (limits.stop_delay(), limits.drain_time());
     let public = Server {
         dispatcher: dispatcher(Arc::clone(&app), mcp, Router::new()),
         connections: Arc::clone(&app.connections),
@@ -107,9 +106,10 @@ pub async fn serve<S: ServerHandler + Send + 'static>(
     };
     let servers = async { tokio::join!(public, admin, socket) };
     let deadline = async {
-        wait_for_stop(stop.clone()).await;
+        is_true(stop.told).await;
         app.mcp.stop();
-        sleep(delay + drain).await;
+        is_true(stop.closing).await;
+        sleep(limits.drain_time()).await;
     };
     tokio::select! {
         _ended = servers => {}
@@ -117,11 +117,6 @@ pub async fn serve<S: ServerHandler + Send + 'static>(
         () = deadline => tracing::warn!("requests were still in flight at the end of the drain time"),
     }
     Ok(())
-}
-
-async fn wait_for_stop(mut stop: watch::Receiver<bool>) {
-    // An error means that the sender was dropped, which stops the servers too.
-    let _ended = stop.wait_for(|stopping| *stopping).await;
 }
 
 /// A listener for connections of one kind.
@@ -155,13 +150,11 @@ pub struct Server {
     pub limits: Limits,
     /// `None` for plain HTTP.
     pub tls: Option<Tls>,
-    /// Becomes true when the server is to stop. From then on, each answer closes its connection.
-    pub stop: watch::Receiver<bool>,
+    pub stop: Stop,
 }
 
-/// Accepts connections until the server is to stop and the delay after it is over, and serves each in a task of its
-/// own. Then closes idle connections at once, and waits for the others, which are closed when their request is
-/// answered.
+/// Accepts connections until the server is closing, and serves each in a task of its own. Then closes idle
+/// connections at once, and waits for the others, which are closed when their request is answered.
 pub async fn accept<L: Listener>(listener: L, server: Server) {
     let server = Arc::new(server);
     let mut http = http1::Builder::new();
@@ -171,16 +164,13 @@ pub async fn accept<L: Listener>(listener: L, server: Server) {
         // The buffer alone may be read beyond its size.
         .max_header_size(HEAD_BYTES);
     let shutdown = GracefulShutdown::new();
-    let mut stop = std::pin::pin!(async {
-        wait_for_stop(server.stop.clone()).await;
-        sleep(server.limits.stop_delay()).await;
-    });
+    let mut closing = std::pin::pin!(is_true(server.stop.closing.clone()));
     let mut is_stopped = false;
     let mut last_warning: Option<Instant> = None;
     loop {
         let accepted = tokio::select! {
             biased;
-            () = &mut stop, if !is_stopped => {
+            () = &mut closing, if !is_stopped => {
                 is_stopped = true;
                 continue;
             }
@@ -240,7 +230,7 @@ impl Accepted {
                 activity: Arc::clone(activity),
                 body_time: server.limits.request_body_time(),
                 current_file,
-                stop: server.stop.clone(),
+                stop: server.stop.told.clone(),
             };
             let service = service_fn(move |request| connection.answer(request));
             watcher.watch(http.serve_connection(socket, service)).await?;
@@ -273,6 +263,7 @@ mod tests {
     use tokio::{
         io::{AsyncReadExt as _, AsyncWriteExt as _},
         net::TcpStream,
+        sync::watch,
     };
 
     /// Sends requests over one connection to a server with the path `/`, and returns what it answers.
@@ -291,7 +282,7 @@ mod tests {
             connections: Connections::of_operator(),
             limits: Limits::default(),
             tls: None,
-            stop,
+            stop: Stop::after(stop, Duration::ZERO),
         };
         let talk = async {
             // A head that is too large may be refused before it is sent whole.

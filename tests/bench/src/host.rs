@@ -13,13 +13,15 @@ use portolan_command::{
     HostResources, OpenHost,
     config::{Config, Flags},
 };
-use portolan_http::{App, Listeners, Refusal, RequestId, Server, accept, dispatcher, read_body};
+use portolan_http::{
+    App, Listeners, Refusal, RequestId, Server, Stop, accept, dispatcher, read_body,
+};
 use portolan_identity::{Credentials, IdentityError, Registration};
 use portolan_pipeline::{Answer, Call, Meta, ensure_permitted};
 use portolan_sandbox::{Backtraces, Sandbox, SandboxOptions};
 use portolan_store::DatabaseUrl;
 use portolan_vocabulary::{AgentCaller, Clock, ErrorCode, Failure, Limits, Retention};
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 use tempfile::TempDir;
 use template::{Order, add_up};
 
@@ -170,7 +172,7 @@ impl BenchHost {
             connections: Arc::clone(&app.connections),
             limits,
             tls: None,
-            stop: stop.subscribe(),
+            stop: Stop::after(stop.subscribe(), Duration::ZERO),
         };
         tokio::spawn(accept(listener, server));
         if runs_due_work {
