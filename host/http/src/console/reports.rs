@@ -15,12 +15,14 @@ use axum::{
     http::Method,
     response::Response,
 };
-use portolan_vocabulary::{Failure, Role, Timestamp};
+use portolan_vocabulary::{ErrorCode, Failure, Role, Timestamp};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 const PAGE: &str = "/console/reports";
+/// The route of internal actions.
+const ACTION: &str = "/capabilities/{id}/{action}";
 /// The number of reports of a page.
 const LIMIT: u64 = 20;
 /// The outcomes, measures and grounds of a decision.
@@ -134,7 +136,12 @@ async fn reports_page(
     visitor: &Visitor,
     asked: &Asked,
 ) -> Result<ReportsPage, Failure> {
-    let catalog: Catalog = console.api.get(&visitor.operator, "/catalog").await?;
+    let (api, operator) = (&console.api, &visitor.operator);
+    if !api.may(operator, &Method::POST, ACTION) {
+        let message = "Reports are for operators with the role operate.";
+        return Err(Failure::new(ErrorCode::NotPermitted).message(message));
+    }
+    let catalog: Catalog = api.get(operator, "/catalog").await?;
     let mut roles = catalog.roles.into_iter();
     let role = roles.find(|status| status.role == Role::ReportReview.name());
     let (id, vacant) = match role {
