@@ -151,6 +151,22 @@ async fn the_index_says_where_the_page_of_a_record_is() {
     assert_eq!(pages, 5);
 }
 
+/// The pages about the host, beside those about its capabilities.
+const OF_HOST: [&str; 12] = [
+    "/",
+    "/status",
+    "/docs",
+    "/docs/connect",
+    "/docs/errors",
+    "/docs/guides/api",
+    "/docs/guides/mcp",
+    "/docs/guides/feeds",
+    "/docs/guides/map",
+    "/docs/guides/plugin-guide",
+    "/docs/guides/operations",
+    "/docs/guides/glossary",
+];
+
 fn locations(xml: &str) -> Vec<&str> {
     xml.split("<loc>").skip(1).map(|part| part.split("</loc>").next().unwrap()).collect()
 }
@@ -160,7 +176,8 @@ async fn without_feeds_the_sitemap_lists_the_pages_of_the_host() {
     let public_url = format!("public_url = \"{PUBLIC_URL}\"\n");
     let host = Host::start(Options::with(&["ledger"]).configuration(&public_url)).await;
     let site = text(&host.fetch("/sitemap.xml?part=site", &[]).await);
-    let expected = ["/", "/docs", "/docs/ledger"].map(|path| format!("{PUBLIC_URL}{path}"));
+    let expected = OF_HOST.into_iter().chain(["/docs/ledger"]);
+    let expected: Vec<_> = expected.map(|path| format!("{PUBLIC_URL}{path}")).collect();
     assert_eq!(locations(&site), expected);
 }
 
@@ -180,8 +197,8 @@ async fn the_sitemap_lists_every_page_once() {
             assert!(listed.insert(page.to_owned()), "{page} is listed twice");
         }
     }
-    let pages = ["/", "/docs", "/map/", "/map/objection"];
-    let mut expected = BTreeSet::from(pages.map(str::to_owned));
+    let pages = OF_HOST.into_iter().chain(["/map/", "/map/objection"]);
+    let mut expected: BTreeSet<_> = pages.map(str::to_owned).collect();
     for (folder, file, field, _) in KINDS {
         let ids = records(file, field);
         expected

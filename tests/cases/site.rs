@@ -37,7 +37,7 @@ fn attributes(html: &Html, selector: &str, name: &str) -> Vec<String> {
 async fn every_link_of_the_guides_leads_somewhere() {
     let host = shipped().await;
     let list = page(&host, "/docs").await;
-    let listed: BTreeSet<_> = attributes(&list, "nav a", "href").into_iter().collect();
+    let listed: BTreeSet<_> = attributes(&list, ".doors a", "href").into_iter().collect();
     let mut pages: BTreeMap<String, Html> = BTreeMap::new();
     for name in GUIDES {
         let path = format!("/docs/guides/{name}");

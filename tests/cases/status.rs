@@ -83,7 +83,9 @@ async fn follows_an_incident(host: &Host) {
     let states = [0, 1].map(|at| incident["updates"][at]["state"].as_str().unwrap());
     assert_eq!(states, ["identified", "investigating"], "the newest comes first");
     assert_eq!(host.operate("/incidents").await.body["incidents"], shown["incidents"]);
-    assert_eq!(found(&page(host).await, "#open article h3 a"), ["Searches are slow"]);
+    let shown = page(host).await;
+    assert_eq!(found(&shown, "#open article h3 a"), ["Searches are slow"]);
+    assert_eq!(found(&shown, "h1"), ["An incident is open"]);
 
     let path = format!("/incidents/{id}/resolve");
     assert_eq!(post(host, &path, json!({ "text": "Done." })).await.status, 200);
@@ -241,7 +243,7 @@ async fn nobody_learns_more_than_what_works() {
     let host = Host::with(&["notes", "svc_phone_binding"]).await;
     let shown = status(&host).await;
     let names: Vec<&str> = shown.as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(names, ["incidents", "services", "status"]);
+    assert_eq!(names, ["status", "services", "incidents"]);
     for service in shown["services"].as_array().unwrap() {
         for name in service.as_object().unwrap().keys() {
             assert!(["name", "published_at", "since", "status"].contains(&&**name), "{service}");

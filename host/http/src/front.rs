@@ -130,6 +130,7 @@ fn links(app: &Arc<App>) -> Value {
         "api_catalog": at("/.well-known/api-catalog"),
         "protected_resource": at("/.well-known/oauth-protected-resource"),
         "reference": at("/docs"),
+        "status": at("/status"),
     });
     if let Some(links) = links.as_object_mut()
         && app.host.feeds.current().is_some()

@@ -15,7 +15,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use portolan_pipeline::Condition;
-use portolan_vocabulary::{HOUR, Incident, Timestamp};
+use portolan_vocabulary::{HOUR, Incident, IncidentState, Timestamp};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -88,7 +88,7 @@ fn status_page(app: &App, headers: &HeaderMap) -> Response {
     let now = app.host.clock.now();
     let (open, past) = incidents.iter().partition(|incident| incident.is_open());
     let shown = StatusPage {
-        summary: row(worst(&services)).summary,
+        summary: summary(&services, &incidents),
         services: services.iter().map(|service| ServiceRow::new(service, now)).collect(),
         open,
         past,
@@ -132,6 +132,16 @@ fn document(now: &StatusNow) -> Value {
         "services": now.services.iter().map(service).collect::<Vec<_>>(),
         "incidents": &*now.incidents,
     })
+}
+
+/// Returns what the page says about the whole host: what people know can be worse than what was observed.
+fn summary(services: &[Service], incidents: &[Incident]) -> &'static str {
+    let is_trouble =
+        |incident: &Incident| incident.is_open() && incident.state != IncidentState::Planned;
+    match worst(services) {
+        Condition::Operational if incidents.iter().any(is_trouble) => "An incident is open",
+        observed => row(observed).summary,
+    }
 }
 
 fn worst(services: &[Service]) -> Condition {

@@ -60,9 +60,9 @@ impl CallHealth {
             return;
         }
         let mut subjects = self.subjects.lock().unwrap_or_else(PoisonError::into_inner);
+        subjects.values_mut().for_each(|subject| subject.end_if_quiet(now));
         if has_failed {
             let subject = subjects.entry(name.to_owned()).or_default();
-            subject.end_if_quiet(now);
             let current = subject.current.get_or_insert(Disturbance {
                 since: now,
                 last_failure: now,

@@ -29,7 +29,7 @@ enum IncidentsCommand {
         /// What is wrong, in a line of at most 120 characters
         title: String,
         #[command(flatten)]
-        update: Update,
+        told: Told,
         /// When planned maintenance starts, such as 2026-12-01T22:00:00Z
         #[arg(long, value_name = "TIME", requires = "until")]
         from: Option<String>,
@@ -42,7 +42,7 @@ enum IncidentsCommand {
         /// The id: `inc_` and a ULID
         id: String,
         #[command(flatten)]
-        update: Update,
+        told: Told,
     },
     /// End an incident
     Resolve {
@@ -57,7 +57,7 @@ enum IncidentsCommand {
 }
 
 #[derive(Debug, Args)]
-struct Update {
+struct Told {
     /// What the public is told, at most 2000 characters
     #[arg(long)]
     text: String,
@@ -79,18 +79,18 @@ impl Incidents {
                         false => print(&answer),
                     }
                 }
-                IncidentsCommand::Open { title, update, from, until } => {
-                    let mut fields = update.fields();
+                IncidentsCommand::Open { title, told, from, until } => {
+                    let mut fields = told.fields();
                     fields.insert("title".to_owned(), json!(title));
                     for (name, time) in [("starts_at", from), ("ends_at", until)] {
                         fields.extend(time.map(|time| (name.to_owned(), json!(time))));
                     }
-                    let answer = post(&update.operator, "/incidents", fields).await?;
+                    let answer = post(&told.operator, "/incidents", fields).await?;
                     line!("{}", text(&answer, "id"));
                 }
-                IncidentsCommand::Update { id, update } => {
+                IncidentsCommand::Update { id, told } => {
                     let path = format!("/incidents/{id}/update");
-                    let answer = post(&update.operator, &path, update.fields()).await?;
+                    let answer = post(&told.operator, &path, told.fields()).await?;
                     line!("{id} is {}", text(&answer, "state"));
                 }
                 IncidentsCommand::Resolve { id, text, operator } => {
@@ -105,7 +105,7 @@ impl Incidents {
     }
 }
 
-impl Update {
+impl Told {
     fn fields(&self) -> Map<String, Value> {
         let fields = [("state", &self.state), ("text", &self.text)];
         fields.map(|(name, value)| (name.to_owned(), json!(value))).into_iter().collect()
