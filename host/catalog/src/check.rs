@@ -13,7 +13,8 @@ use crate::{
 use portolan_names::find_invisible;
 use portolan_vocabulary::{
     Access, ActionDescriptor, Descriptor, ErrorCode, INTENTS, LEFT_OUT_OF_EXPORTS, Limits,
-    PERSON_PAGE, People, Role, TOOLS, WHILE_SUSPENDED, is_capability_id, is_snake_case,
+    PERSON_PAGE, People, RESERVED_IDS, Role, TOOLS, WHILE_SUSPENDED, is_capability_id,
+    is_snake_case,
 };
 use serde_json::Value;
 use std::collections::HashSet;
@@ -87,6 +88,9 @@ fn check_head(descriptor: &Descriptor, problems: &mut Problems) {
             format!("{:?} is not a capability id", excerpt(&descriptor.id)),
             "use lower-case names of letters, digits, _ and -, joined by dots, at most 64 characters",
         );
+    }
+    if RESERVED_IDS.contains(&descriptor.id.as_str()) {
+        problems.add("id", "is reserved for a page of the host", "use another id");
     }
     if let Err(error) = semver::Version::parse(&descriptor.version) {
         problems.add(

@@ -4,7 +4,7 @@
 use portolan_catalog::Capability;
 use portolan_pipeline::{Condition, Host, TEXT_MESSAGES};
 use portolan_publication::Feeds;
-use portolan_vocabulary::{DAY, Incident, MINUTE, Role, Timestamp};
+use portolan_vocabulary::{DAY, Incident, MINUTE, Publisher, Role, Timestamp};
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
@@ -22,7 +22,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 const LATE_INTERVALS: u32 = 2;
 /// The maximum number of groups of capabilities that are shown.
 const MAX_GROUPS: usize = 100;
-/// The group of a capability without tags.
+/// The group of capabilities without tags, and of those of other publishers.
 const NO_TOPIC: &str = "other";
 
 /// The state of a host as it was last observed.
@@ -136,8 +136,12 @@ fn groups(host: &Host, started_at: Timestamp) -> Vec<Service> {
     groups.into_iter().take(MAX_GROUPS).map(group).collect()
 }
 
+/// Returns the name of a capability's group. Only what this host ships with names groups: what others write is not
+/// shown to the public.
 fn topic(capability: &Capability) -> &str {
-    capability.descriptor.tags.first().map_or(NO_TOPIC, String::as_str)
+    let named =
+        (capability.publisher == Publisher::Host).then(|| capability.descriptor.tags.first());
+    named.flatten().map_or(NO_TOPIC, String::as_str)
 }
 
 /// Returns the condition of a group: one of which only a part works is degraded.

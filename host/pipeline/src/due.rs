@@ -169,9 +169,8 @@ impl Host {
             None => Err(SmsError::KeyMissing),
         };
         // A provider that refuses one message works.
-        let unsent = sent.as_ref().err().filter(|error| error.is_retryable());
-        let unsent = unsent.map(|_| Failure::new(ErrorCode::DependencyUnavailable));
-        self.health.count(TEXT_MESSAGES, unsent.as_ref(), unit.now());
+        let is_unsent = sent.as_ref().is_err_and(SmsError::is_retryable);
+        self.health.count(TEXT_MESSAGES, is_unsent, unit.now());
         if let Err(error) = sent {
             if error.is_retryable() && work.attempts + 1 < MAX_ATTEMPTS {
                 return Err(

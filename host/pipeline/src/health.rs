@@ -1,7 +1,7 @@
 //! Whether calls succeed lately, for the public status page: what fails through no fault of its caller is a
 //! disturbance until nothing has failed for some minutes.
 
-use portolan_vocabulary::{ErrorKind, Failure, Timestamp};
+use portolan_vocabulary::{ErrorCode, ErrorKind, Failure, Timestamp};
 use std::{
     collections::HashMap,
     sync::{
@@ -53,9 +53,8 @@ pub struct CallHealth {
 }
 
 impl CallHealth {
-    /// Counts a run.
-    pub(super) fn count(&self, name: &str, failure: Option<&Failure>, now: Timestamp) {
-        let has_failed = failure.is_some_and(|failure| is_own_fault(failure.kind));
+    /// Counts a run. `has_failed` is not set for a run that its caller or a declared refusal has ended.
+    pub(super) fn count(&self, name: &str, has_failed: bool, now: Timestamp) {
         if !has_failed && self.disturbed.load(Relaxed) == 0 {
             return;
         }
@@ -112,16 +111,19 @@ impl Disturbance {
     }
 }
 
-/// Returns whether a failure is one of the host, of a capability, or of what they depend on.
-fn is_own_fault(kind: ErrorKind) -> bool {
+/// Returns whether a failure is one of the host or of a capability: not the caller's, and none that a component has
+/// answered itself.
+pub(super) fn is_own_fault(failure: &Failure) -> bool {
     use ErrorKind::{Internal, OutOfTime, Unavailable, Upstream};
-    matches!(kind, Internal | OutOfTime | Unavailable | Upstream)
+    let is_of_component =
+        ErrorCode::from_name(&failure.error_code).is_none_or(|code| code.row().component);
+    !is_of_component && matches!(failure.kind, Internal | OutOfTime | Unavailable | Upstream)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portolan_vocabulary::{ErrorCode, MINUTE};
+    use portolan_vocabulary::MINUTE;
 
     fn at(minutes: u32) -> Timestamp {
         Timestamp::from_millis(0).plus(MINUTE * minutes)
@@ -130,25 +132,28 @@ mod tests {
     #[test]
     fn several_failures_are_a_disturbance_until_nothing_fails() {
         let health = CallHealth::default();
-        let failure = Failure::new(ErrorCode::CapabilityTrapped);
-        let refusal = Failure::new(ErrorCode::ValidationFailed);
-        for _ in 0..9 {
-            health.count("notes", Some(&refusal), at(1));
+        for (code, is_own) in [
+            (ErrorCode::CapabilityTrapped, true),
+            (ErrorCode::CapabilityTimeout, true),
+            (ErrorCode::ValidationFailed, false),
+            (ErrorCode::DependencyUnavailable, false),
+        ] {
+            assert_eq!(is_own_fault(&Failure::new(code)), is_own, "{code:?}");
         }
-        health.count("notes", Some(&failure), at(1));
-        health.count("notes", Some(&failure), at(2));
+        health.count("notes", true, at(1));
+        health.count("notes", true, at(2));
         assert_eq!(health.condition("notes", at(2)), (Condition::Operational, None));
-        health.count("notes", Some(&failure), at(3));
+        health.count("notes", true, at(3));
         assert_eq!(health.condition("notes", at(3)), (Condition::Outage, Some(at(1))));
-        health.count("notes", None, at(3));
+        health.count("notes", false, at(3));
         assert_eq!(health.condition("notes", at(3)), (Condition::Degraded, Some(at(1))));
         assert_eq!(health.condition("others", at(3)), (Condition::Operational, None));
         for _ in 0..40 {
-            health.count("notes", None, at(4));
+            health.count("notes", false, at(4));
         }
         assert_eq!(health.condition("notes", at(4)).0, Condition::Operational);
         for _ in 0..7 {
-            health.count("notes", Some(&failure), at(4));
+            health.count("notes", true, at(4));
         }
         assert_eq!(health.condition("notes", at(8)), (Condition::Degraded, Some(at(1))));
         assert_eq!(health.condition("notes", at(9)), (Condition::Operational, Some(at(4))));

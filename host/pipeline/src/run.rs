@@ -3,6 +3,7 @@
 use crate::{
     execution::{Executed, Execution, ensure_input, find},
     explain::explain,
+    health::is_own_fault,
     host::{Host, RETRY_LOCKS},
     idempotency::KeyedCall,
     outcome::{Emitted, Outcome},
@@ -92,7 +93,9 @@ impl Host {
         let (capability, action) = (&run.capability.id, &run.action.descriptor.name);
         let (failure, duration) = (run_outcome.outcome.as_ref().err(), run.started.elapsed());
         self.meters.count_run(capability, action, failure, duration);
-        self.health.count(capability, failure, self.clock.now());
+        if !run.context.caller.test_mode() && !run.dry_run {
+            self.health.count(capability, failure.is_some_and(is_own_fault), self.clock.now());
+        }
         let code = failure.map(|failure| &*failure.error_code);
         self.recent_calls.count_run((capability, action), code, duration, self.clock.now());
         run_outcome

@@ -75,6 +75,9 @@ pub fn new_identifier(prefix: &str, now: Timestamp, random: u128) -> String {
     format!("{prefix}_{}", Ulid::from_parts(now.as_millis(), random))
 }
 
+/// The ids that no capability has, because the reference has other pages at these names.
+pub const RESERVED_IDS: [&str; 3] = ["connect", "errors", "guides"];
+
 /// Returns whether the text consists of names joined by dots, each of lower-case letters, digits, `_` and
 /// `-` and starting with a letter, and has at most 64 characters.
 pub fn is_capability_id(id: &str) -> bool {

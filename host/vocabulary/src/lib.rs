@@ -74,9 +74,9 @@ pub use failure::{Failure, RETRY_SOON_S};
 pub use hexadecimal::from_hex;
 pub use identifier::{
     CATALOG_CHANGED, FEEDS_PUBLISHED, FINDER_TOOLS, HELD_EVENTS, HOST, HOST_EVENTS, LOOKUPS_OF,
-    NOTIFICATIONS_DIGEST, OUTGOING_SMS, OWNER_LEAVING, OWNER_LEFT, PEOPLE_OF, SMS_UNDELIVERABLE,
-    STREAM_GAP, WEBHOOK_CHALLENGE, WEBHOOK_DISABLED, WEBHOOK_TEST, entropy, is_capability_id,
-    is_event_name, is_event_type, is_snake_case, new_identifier, new_request_id,
+    NOTIFICATIONS_DIGEST, OUTGOING_SMS, OWNER_LEAVING, OWNER_LEFT, PEOPLE_OF, RESERVED_IDS,
+    SMS_UNDELIVERABLE, STREAM_GAP, WEBHOOK_CHALLENGE, WEBHOOK_DISABLED, WEBHOOK_TEST, entropy,
+    is_capability_id, is_event_name, is_event_type, is_snake_case, new_identifier, new_request_id,
 };
 pub use incident::{
     INCIDENT_STATES, Incident, IncidentState, IncidentStateRow, IncidentUpdate, Maintenance,

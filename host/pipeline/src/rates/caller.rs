@@ -31,7 +31,6 @@ pub(super) struct CallerCounters {
     pub(super) calls: Counted,
     /// Those of an unclaimed agent's address and network.
     pub(super) calls_at_address: Vec<Counted>,
-    pub(super) writes: Counted,
     pub(super) run_time: Vec<Counted>,
     pub(super) running: Vec<Running>,
 }

@@ -3,7 +3,7 @@
 use super::{CALLER_LIFE, account::Account};
 use ahash::RandomState;
 use moka::sync::Cache;
-use portolan_vocabulary::{ErrorCode, Failure, Limits};
+use portolan_vocabulary::{ErrorCode, Failure, Limits, MINUTE};
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
 use tokio::{
@@ -34,7 +34,8 @@ impl Concurrency {
     pub(super) fn new(limits: &Limits, max_accounts: u64) -> Self {
         let wait = Duration::from_millis(limits.call_queue_time_ms);
         // A caller keeps what `running` returns for a minute, and a call that runs now has begun no longer ago.
-        let idle = CALLER_LIFE + 2 * wait + Duration::from_millis(limits.call_wall_time_ms);
+        let running = MINUTE + 2 * wait + Duration::from_millis(limits.call_wall_time_ms);
+        let idle = CALLER_LIFE + running;
         let accounts = Cache::builder()
             .max_capacity(max_accounts)
             .time_to_idle(idle)

@@ -79,7 +79,14 @@ impl Exchange {
     ) -> Result<(), DbError> {
         // All nodes lock the rows in the same order, so that they do not wait for each other.
         queued.sort_unstable_by(|one, other| one.key.cmp(&other.key));
-        queued.dedup_by(|one, other| one.key == other.key);
+        queued.dedup_by(|repeated, kept| {
+            // A counter that was evicted while it was in use has a successor with the same key.
+            let is_same = repeated.key == kept.key;
+            if is_same && !Arc::ptr_eq(repeated, kept) {
+                kept.restore_unshared(repeated.take_unshared());
+            }
+            is_same
+        });
         for batch in queued.chunks(BATCH) {
             let shares: Vec<(&str, u64)> = batch
                 .iter()

@@ -107,7 +107,8 @@ impl Rates {
             counters.take(counted)?;
         }
         if access == Access::Write {
-            rate_limits.push(counters.take(&of_caller.writes)?);
+            let agent = Account::Caller(Arc::clone(&caller.agent_id));
+            rate_limits.push(counters.count(Rate::Writes, agent)?);
         }
         Ok(rate_limits)
     }
@@ -305,9 +306,8 @@ impl Counters {
                 accounts.into_iter().map(|account| self.counted(rate, account)).collect()
             };
             Arc::new(CallerCounters {
-                calls: self.counted(calls, agent.clone()),
+                calls: self.counted(calls, agent),
                 calls_at_address: counted(calls, at_address),
-                writes: self.counted(Rate::Writes, agent),
                 running: of_run_time.iter().map(running).collect(),
                 run_time: counted(run_time, of_run_time),
             })
