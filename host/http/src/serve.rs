@@ -106,9 +106,9 @@ pub async fn serve<S: ServerHandler + Send + 'static>(
     };
     let servers = async { tokio::join!(public, admin, socket) };
     let deadline = async {
-        is_true(stop.told).await;
+        is_true(stop.told.clone()).await;
         app.mcp.stop();
-        is_true(stop.closing).await;
+        is_true(stop.closing.clone()).await;
         sleep(limits.drain_time()).await;
     };
     tokio::select! {
