@@ -24,6 +24,8 @@ const KINDS: [(&str, &str, &str, &str); 4] = [
     ("events", "sf-events.json", "items", "NewsArticle"),
 ];
 const BROWSER: (&str, &str) = ("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
+/// The pages about the host, beside those about its capabilities.
+const OF_HOST: &str = "/ /status /docs /docs/connect /docs/errors /docs/guides/api /docs/guides/mcp /docs/guides/feeds /docs/guides/map /docs/guides/plugin-guide /docs/guides/operations /docs/guides/glossary";
 
 fn records(file: &str, field: &str) -> Vec<Value> {
     let files = documents(&city().join("feeds")).unwrap();
@@ -151,22 +153,6 @@ async fn the_index_says_where_the_page_of_a_record_is() {
     assert_eq!(pages, 5);
 }
 
-/// The pages about the host, beside those about its capabilities.
-const OF_HOST: [&str; 12] = [
-    "/",
-    "/status",
-    "/docs",
-    "/docs/connect",
-    "/docs/errors",
-    "/docs/guides/api",
-    "/docs/guides/mcp",
-    "/docs/guides/feeds",
-    "/docs/guides/map",
-    "/docs/guides/plugin-guide",
-    "/docs/guides/operations",
-    "/docs/guides/glossary",
-];
-
 fn locations(xml: &str) -> Vec<&str> {
     xml.split("<loc>").skip(1).map(|part| part.split("</loc>").next().unwrap()).collect()
 }
@@ -175,10 +161,8 @@ fn locations(xml: &str) -> Vec<&str> {
 async fn without_feeds_the_sitemap_lists_the_pages_of_the_host() {
     let public_url = format!("public_url = \"{PUBLIC_URL}\"\n");
     let host = Host::start(Options::with(&["ledger"]).configuration(&public_url)).await;
-    let site = text(&host.fetch("/sitemap.xml?part=site", &[]).await);
-    let expected = OF_HOST.into_iter().chain(["/docs/ledger"]);
-    let expected: Vec<_> = expected.map(|path| format!("{PUBLIC_URL}{path}")).collect();
-    assert_eq!(locations(&site), expected);
+    let site = text(&host.fetch("/sitemap.xml?part=site", &[]).await).replace(PUBLIC_URL, "");
+    assert_eq!(locations(&site).join(" "), format!("{OF_HOST} /docs/ledger"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -197,8 +181,8 @@ async fn the_sitemap_lists_every_page_once() {
             assert!(listed.insert(page.to_owned()), "{page} is listed twice");
         }
     }
-    let pages = OF_HOST.into_iter().chain(["/map/", "/map/objection"]);
-    let mut expected: BTreeSet<_> = pages.map(str::to_owned).collect();
+    let pages = format!("{OF_HOST} /map/ /map/objection");
+    let mut expected: BTreeSet<_> = pages.split(' ').map(str::to_owned).collect();
     for (folder, file, field, _) in KINDS {
         let ids = records(file, field);
         expected

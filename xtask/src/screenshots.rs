@@ -56,7 +56,6 @@ pub(crate) fn take() -> Result<()> {
     for incident in incidents() {
         ensure(command(&binary, &folder, &["incidents", "open"]).args(incident))?;
     }
-    // The public page reads the incidents every five seconds, and after each decision at once.
     let programs = run::workspace().join("tests/clients");
     let clients = folder.join("clients");
     fs::create_dir(&clients)?;

@@ -27,7 +27,11 @@ const NO_TOPIC: &str = "other";
 
 /// The state of a host as it was last observed.
 #[derive(Debug)]
-pub(super) struct StatusBoard(Mutex<Observed>);
+pub(super) struct StatusBoard {
+    observed: Mutex<Observed>,
+    /// Held while incidents are read, so that no older reading replaces a newer one.
+    observing: tokio::sync::Mutex<()>,
+}
 
 #[derive(Debug, Clone)]
 struct Observed {
@@ -59,7 +63,8 @@ pub(super) struct StatusNow {
 impl StatusBoard {
     pub(super) fn new(now: Timestamp) -> Self {
         let database = (Condition::Operational, now);
-        Self(Mutex::new(Observed { started_at: now, database, incidents: Arc::default() }))
+        let observed = Observed { started_at: now, database, incidents: Arc::default() };
+        Self { observed: Mutex::new(observed), observing: tokio::sync::Mutex::default() }
     }
 
     /// Observes until `stop` becomes true.
@@ -75,11 +80,12 @@ impl StatusBoard {
 
     /// Reads the incidents, which also tells whether the database answers.
     pub(super) async fn observe(&self, host: &Host) {
+        let _turn = self.observing.lock().await;
         let now = host.clock.now();
         let reading = host.store.incidents(shown_since(now));
         let read = tokio::time::timeout(TIMEOUT, reading).await.ok().and_then(Result::ok);
         let condition = if read.is_some() { Condition::Operational } else { Condition::Outage };
-        let mut observed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut observed = self.observed.lock().unwrap_or_else(PoisonError::into_inner);
         if observed.database.0 != condition {
             observed.database = (condition, now);
         }
@@ -90,7 +96,7 @@ impl StatusBoard {
 
     /// Returns the state of the host now.
     pub(super) fn now(&self, host: &Host) -> StatusNow {
-        let observed = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let observed = self.observed.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Observed { started_at, database: (condition, since), incidents } = observed;
         let service = |name: &str, condition, since| Service {
             name: name.to_owned(),
