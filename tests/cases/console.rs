@@ -307,7 +307,7 @@ async fn what_is_wrong_is_found_from_the_console_alone() {
         ("callers", "203.0.113.9/32"),
         ("sources", "failing since 20"),
         ("settings", "limits.registrations_per_hour = 3"),
-        ("webhooks", ""),
+        ("webhooks", "no webhook fails"),
     ] {
         let (succeeded, shown, error) = run(&host, &[], &[command]);
         assert!(succeeded && shown.contains(part), "{command}: {shown}{error}");
