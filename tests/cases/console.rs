@@ -345,6 +345,7 @@ async fn reports_are_reviewed_and_decided_from_the_console() {
     let page = browser.page("/console/reports?test_mode=true&state=dismissed").await;
     assert!(page.contains(&id) && page.contains("It was looked at with care."), "{page}");
     // Somebody whom nobody has reported is suspended, and is not any more.
+    assert!(browser.page(path).await.contains("<option>steers_agents</option>"));
     let suspension = [
         ("owner_id", ada.id.as_str()),
         ("reason", "abuse"),

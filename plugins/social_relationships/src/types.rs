@@ -7,7 +7,7 @@ use portolan_sdk::{entity::Duplicate, prelude::*};
 
 pub(crate) const CAPABILITY: &str = "social_relationships";
 
-/// The id of the other person: it begins with `own_`, and `/account` shows it beside their name.
+/// The other person's id, which is beside their name: it begins with `own_`.
 #[id(pattern = "^own_[0-9A-Za-z]{1,36}$")]
 pub(crate) struct OtherId(String);
 
