@@ -183,7 +183,11 @@ async fn a_role_sees_no_button_that_it_may_not_use() {
         );
         assert_eq!(page.contains("href=\"/console/reports\""), has_reports, "{role}");
         let events = browser.page("/console/events").await;
-        assert_eq!(events.contains("Your role does not show them"), !has_reports, "{role}");
+        assert_eq!(
+            events.contains("Your role is <code>read</code>; they need"),
+            !has_reports,
+            "{role}"
+        );
         let status = browser.get("/console/reports").await.status;
         assert_eq!(status, if has_reports { 200 } else { 403 }, "{role}");
         // A form that the page does not have changes nothing.
@@ -206,7 +210,7 @@ async fn an_operator_approves_a_component_and_rolls_a_version_back() {
     let browser = Browser::signed_in(&host, &host.add_operator("ada", "admin").await).await;
     let page = browser.page("/console/catalog").await;
     assert!(page.contains("<code>sms</code>"), "it says what the component asks for: {page}");
-    let page = browser.press("/console/catalog", "Approve all that texter asks for").await;
+    let page = browser.press("/console/catalog", "Approve texter with all permissions above").await;
     assert!(page.contains("The component is approved."), "{page}");
     host.wait_for("texter", |status| {
         !status["loaded"].to_string().contains("\"missing\"")
@@ -220,7 +224,7 @@ async fn an_operator_approves_a_component_and_rolls_a_version_back() {
     assert!(page.contains("Serving: <bdi>1.3.0</bdi>"), "{page}");
     let page = browser.press("/console/catalog/template_000", "Roll back to 1.2.0").await;
     assert!(
-        page.contains("The earlier version serves again.")
+        page.contains("The chosen version is now the desired one")
             && page.contains("Serving: <bdi>1.2.0</bdi>"),
         "{page}"
     );
@@ -303,7 +307,7 @@ async fn what_is_wrong_is_found_from_the_console_alone() {
         ("callers", "203.0.113.9/32"),
         ("sources", "failing since 20"),
         ("settings", "limits.registrations_per_hour = 3"),
-        ("webhooks", ""),
+        ("webhooks", "no webhook fails"),
     ] {
         let (succeeded, shown, error) = run(&host, &[], &[command]);
         assert!(succeeded && shown.contains(part), "{command}: {shown}{error}");
@@ -331,7 +335,8 @@ async fn reports_are_reviewed_and_decided_from_the_console() {
     let page = browser.page(path).await;
     assert!(page.contains(&id) && page.contains("See for yourself."), "{page}");
     let note = [("note", "<b>looked at</b>")];
-    browser.press_with(path, &format!("Begin the review of {id}"), &note).await;
+    let begin = format!("Begin the review of {id}, and notify the reporter");
+    browser.press_with(path, &begin, &note).await;
     let page = browser.page(path).await;
     assert!(page.contains("&#60;b&#62;looked at"), "{page}");
     let decision = [("outcome", "dismissed"), ("explanation", "It was looked at with care.")];
@@ -340,6 +345,7 @@ async fn reports_are_reviewed_and_decided_from_the_console() {
     let page = browser.page("/console/reports?test_mode=true&state=dismissed").await;
     assert!(page.contains(&id) && page.contains("It was looked at with care."), "{page}");
     // Somebody whom nobody has reported is suspended, and is not any more.
+    assert!(browser.page(path).await.contains("<option>steers_agents</option>"));
     let suspension = [
         ("owner_id", ada.id.as_str()),
         ("reason", "abuse"),

@@ -32,6 +32,7 @@ fn fails(host: &Host, arguments: &[&str], part: &str) {
 async fn documents_in_quarantine_are_shown_repaired_and_dropped() {
     let host = Host::with(&["library"]).await;
     prints(&host, &["documents"], &["no document is in quarantine"]);
+    prints(&host, &["sources"], &["no source is named"]);
     let agent = host.claimed_agent().await;
     for id in ["bad", "worse"] {
         let put = json!({ "action": "put", "id": id, "title": "broken", "code": id });

@@ -269,6 +269,8 @@ async fn the_command_tells_the_public() {
     let (succeeded, id, error) = command(&["open", "Calls fail", "--text", "We look into it."]);
     assert!(succeeded, "{error}");
     let id = id.trim();
+    let (succeeded, _, error) = command(&["update", id, "--text", "It works again."]);
+    assert!(!succeeded && error.contains("--state"), "an update names its state: {error}");
     let update = ["update", id, "--state", "monitoring", "--text", "It works again."];
     let (succeeded, shown, error) = command(&update);
     assert!(succeeded && shown.contains("is monitoring"), "{shown}{error}");

@@ -57,7 +57,7 @@ test("the keyboard is enough, and the agent is registered once", async () => {
 
   await page.keyboard.press("Enter");
   await page.reload();
-  await page.getByRole("button", { name: "Call" }).first().click();
+  await page.getByRole("button", { name: "Make the call" }).first().click();
   await said(page, /^200 answered/);
   assert.deepEqual(page.registrations, [
     { type: "anonymous", agent_name: "Reference page", mode: "test" },
@@ -70,7 +70,7 @@ test("what is wrong is told with what to do", async () => {
   await page.goto(`${url}/docs/faq_search`);
   const call = async (text) => {
     await input(page).fill(text);
-    await page.getByRole("button", { name: "Call" }).first().click();
+    await page.getByRole("button", { name: "Make the call" }).first().click();
   };
   await call("{");
   await said(page, /The input is not JSON/);
@@ -79,7 +79,7 @@ test("what is wrong is told with what to do", async () => {
   assert.deepEqual(page.registrations, []);
   await call("{}");
   await said(page, /^400 validation_failed in/);
-  const link = answer(page).getByRole("link", { name: "about validation_failed" });
+  const link = answer(page).getByRole("link", { name: "What to do about validation_failed" });
   assert.equal(await link.getAttribute("href"), "/docs/errors#validation_failed");
   await link.click();
   await page.locator("#validation_failed").waitFor();
@@ -98,7 +98,7 @@ test("an agent that the host does not know is replaced", async () => {
     [KEY, JSON.stringify({ mode: "test", client_id: "cli_x", client_secret: "x" })],
   );
   await page.reload();
-  await page.getByRole("button", { name: "Call" }).first().click();
+  await page.getByRole("button", { name: "Make the call" }).first().click();
   await said(page, /^200 answered/);
   assert.equal(page.registrations.length, 1);
 });
@@ -117,7 +117,7 @@ test("without scripts, the command stays", async () => {
   const page = await visitor({ javaScriptEnabled: false });
   await page.goto(`${url}/docs/faq_search`);
   assert(await page.getByText("curl -s").first().isVisible());
-  assert.equal(await page.getByRole("button", { name: "Call" }).count(), 0);
+  assert.equal(await page.getByRole("button", { name: "Make the call" }).count(), 0);
   await page.getByText("Python", { exact: true }).first().click();
   assert(await page.getByText("import urllib.request").first().isVisible());
 });

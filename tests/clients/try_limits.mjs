@@ -15,7 +15,7 @@ test("whoever has registered too often is told to wait", async () => {
   const call = async () => {
     const page = await (await browser.newContext()).newPage();
     await page.goto(`${url}/docs/faq_search`);
-    await page.getByRole("button", { name: "Call" }).first().click();
+    await page.getByRole("button", { name: "Make the call" }).first().click();
     await page.locator(".answer").first().getByText(/^\d{3} /).waitFor();
     return page.locator(".answer").first().textContent();
   };

@@ -55,7 +55,7 @@ pub(super) async fn problems(State(app): State<Arc<App>>) -> Result<Json<Value>,
         Err(error) => problems.error(
             "database",
             format!("the database takes no writes: {error}"),
-            "look at the disk, the file's mode, or the database's server; everything continues without a restart",
+            "free space on the disk, or check the database file's permissions or the database server; the host goes on without a restart",
         ),
     }
     problems.0.sort_by_key(|problem| problem.severity);
@@ -120,7 +120,7 @@ fn check_feeds(feeds: &Feeds, now: Timestamp, problems: &mut Problems) {
                 "the feeds{place} were built at {}, and not again in time",
                 in_force.generated_at
             ),
-            "look at the timer that runs `portolan feeds build`",
+            "check that cron or the systemd timer still runs `portolan feeds build`",
         );
     }
     let failing = sources_of(feeds).iter().filter(|source| source.failing_since.is_some()).count();
@@ -135,13 +135,13 @@ fn check_feeds(feeds: &Feeds, now: Timestamp, problems: &mut Problems) {
         problems.warning(
             "feeds",
             format!("records{place} that the build has left out: {}", in_force.quarantined_count),
-            "correct the source of each",
+            "`portolan feeds check FOLDER` lists each with its reason; correct it at its source",
         );
     }
     if in_force.contact_missing {
         problems.warning(
             "feeds",
-            format!("people of the feeds{place} find no address to object at"),
+            format!("the feeds{place} name no address where people can object"),
             "set `contact` in [provider]",
         );
     }
@@ -149,7 +149,7 @@ fn check_feeds(feeds: &Feeds, now: Timestamp, problems: &mut Problems) {
         problems.warning(
             "feeds",
             format!(
-                "the hub {} could not be told: {}",
+                "the hub {} could not be notified: {}",
                 hub.hub,
                 hub.error.as_deref().unwrap_or("")
             ),
@@ -166,7 +166,7 @@ async fn check_records(app: &App, problems: &mut Problems) -> Result<(), Refusal
         problems.warning(
             "documents",
             format!("documents in quarantine: {quarantined}"),
-            "repair or drop each with `portolan documents`",
+            "run `portolan documents repair` or `portolan documents drop` for each",
         );
     }
     let letters = store.backlog(now).await?.dead_letters;
@@ -182,7 +182,7 @@ async fn check_records(app: &App, problems: &mut Problems) -> Result<(), Refusal
         problems.warning(
             "webhooks",
             format!("webhooks that fail: {webhooks}"),
-            "their agents see the log in `deliveries`; `portolan webhooks` lists them",
+            "`portolan webhooks` lists them with the last error; the owner of each address has to repair it",
         );
     }
     if app.host.message_costs().await?.is_exhausted() {
@@ -200,7 +200,10 @@ async fn check_records(app: &App, problems: &mut Problems) -> Result<(), Refusal
                     "{} has {} of {} {}",
                     quota.capability, quota.used, quota.limit, quota.quota
                 ),
-                format!("raise quotas.{}, or let the capability delete something", quota.quota),
+                format!(
+                    "raise {} in `[quotas]` or in `[quotas.\"{}\"]`, or have data of the capability deleted",
+                    quota.quota, quota.capability
+                ),
             );
         }
     }
@@ -208,7 +211,7 @@ async fn check_records(app: &App, problems: &mut Problems) -> Result<(), Refusal
         if operator.expires_at > now && operator.expires_at <= now.plus(TOKEN_ENDS_WITHIN) {
             problems.warning(
                 "operators",
-                format!("the token of {} ends at {}", operator.name, operator.expires_at),
+                format!("the token of {} expires at {}", operator.name, operator.expires_at),
                 format!("run `portolan operators renew {}`", operator.name),
             );
         }

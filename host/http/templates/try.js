@@ -102,10 +102,10 @@ const curl = (path, body) =>
 
 /** Returns what to do about a refusal, as elements. */
 const advice = (code, envelope) => {
-  const told = element("p", "What to do: ");
+  const told = element("p", "");
   const own = `error-${code}`;
   const href = document.getElementById(own) ? `#${own}` : `/docs/errors#${code}`;
-  told.append(element("a", `about ${code}`, { href }));
+  told.append(element("a", `What to do about ${code}`, { href }));
   const seconds = envelope.next?.after_s;
   if (seconds) told.append(`. Wait ${seconds} seconds, then call again.`);
   return told;

@@ -30,7 +30,7 @@ pub const OPERATOR_ROLES: [OperatorRoleRow; 3] = [
     OperatorRoleRow {
         role: OperatorRole::Operate,
         name: "operate",
-        purpose: "runs the day: versions, timers, dead letters, documents in quarantine, internal actions",
+        purpose: "runs the day: versions, timers, dead letters, documents in quarantine, incidents, internal actions",
     },
     OperatorRoleRow {
         role: OperatorRole::Admin,

@@ -51,7 +51,7 @@ pub(crate) fn update_profile() -> PersonPage {
 }
 
 pub(crate) fn deactivate() -> PersonPage {
-    PersonPage::in_section("Profile").titled("Hide my profile").about(&[("expected_version", "version")]).fields(&["reason"]).confirm("Hide my profile, pause my listings and cancel my meetings. I am signed out of all browsers.")
+    PersonPage::in_section("Profile").titled("Hide my profile").about(&[("expected_version", "version")]).fields(&["reason"]).confirm("Hide my profile, pause my listings, end my open proposals and applications, and cancel my meetings. I am signed out of all browsers; my agents and connections stay. When I show my profile again, my listings stay paused, and what has ended does not come back.")
 }
 
 pub(crate) fn reactivate() -> PersonPage {

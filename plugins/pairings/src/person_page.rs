@@ -10,6 +10,7 @@ pub(crate) fn list() -> PersonPage {
             "role",
             "state",
             "other.display_name",
+            "other.owner_id",
             "created_at",
             "expires_at",
         ])
@@ -35,5 +36,5 @@ pub(crate) fn close() -> PersonPage {
         .titled("Close")
         .about(&[("pairing_id", "pairing_id"), ("expected_version", "version")])
         .fields(&["outcome"])
-        .confirm("Close this connection for good.")
+        .confirm("Close this connection and its conversation for good. Contact data that was exchanged stays.")
 }

@@ -7,7 +7,7 @@ use portolan_sdk::{entity::Duplicate, prelude::*};
 
 pub(crate) const CAPABILITY: &str = "social_relationships";
 
-/// The other person's id, `own_` and a ULID.
+/// The other person's id, which is beside their name: it begins with `own_`.
 #[id(pattern = "^own_[0-9A-Za-z]{1,36}$")]
 pub(crate) struct OtherId(String);
 

@@ -30,10 +30,13 @@ enum IncidentsCommand {
         title: String,
         #[command(flatten)]
         told: Told,
-        /// When planned maintenance starts, such as 2026-12-01T22:00:00Z
+        /// How far the work is
+        #[arg(long, default_value = "investigating", value_parser = INCIDENT_STATES.map(|row| row.name))]
+        state: String,
+        /// When planned maintenance starts, such as 2026-12-01T22:00:00Z; with `--state planned`
         #[arg(long, value_name = "TIME", requires = "until")]
         from: Option<String>,
-        /// When planned maintenance ends
+        /// When planned maintenance ends; with `--state planned`
         #[arg(long, value_name = "TIME", requires = "from")]
         until: Option<String>,
     },
@@ -43,6 +46,9 @@ enum IncidentsCommand {
         id: String,
         #[command(flatten)]
         told: Told,
+        /// How far the work is now
+        #[arg(long, value_parser = INCIDENT_STATES.map(|row| row.name))]
+        state: String,
     },
     /// End an incident
     Resolve {
@@ -61,9 +67,6 @@ struct Told {
     /// What the public is told, at most 2000 characters
     #[arg(long)]
     text: String,
-    /// How far the work is
-    #[arg(long, default_value = "investigating", value_parser = INCIDENT_STATES.map(|row| row.name))]
-    state: String,
     #[command(flatten)]
     operator: Operator,
 }
@@ -79,8 +82,8 @@ impl Incidents {
                         false => print(&answer),
                     }
                 }
-                IncidentsCommand::Open { title, told, from, until } => {
-                    let mut fields = told.fields();
+                IncidentsCommand::Open { title, told, state, from, until } => {
+                    let mut fields = told.fields(&state);
                     fields.insert("title".to_owned(), json!(title));
                     for (name, time) in [("starts_at", from), ("ends_at", until)] {
                         fields.extend(time.map(|time| (name.to_owned(), json!(time))));
@@ -88,9 +91,9 @@ impl Incidents {
                     let answer = post(&told.operator, "/incidents", fields).await?;
                     line!("{}", text(&answer, "id"));
                 }
-                IncidentsCommand::Update { id, told } => {
+                IncidentsCommand::Update { id, told, state } => {
                     let path = format!("/incidents/{id}/update");
-                    let answer = post(&told.operator, &path, told.fields()).await?;
+                    let answer = post(&told.operator, &path, told.fields(&state)).await?;
                     line!("{id} is {}", text(&answer, "state"));
                 }
                 IncidentsCommand::Resolve { id, text, operator } => {
@@ -106,8 +109,8 @@ impl Incidents {
 }
 
 impl Told {
-    fn fields(&self) -> Map<String, Value> {
-        let fields = [("state", &self.state), ("text", &self.text)];
+    fn fields(&self, state: &str) -> Map<String, Value> {
+        let fields = [("state", state), ("text", self.text.as_str())];
         fields.map(|(name, value)| (name.to_owned(), json!(value))).into_iter().collect()
     }
 }

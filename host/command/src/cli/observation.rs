@@ -57,6 +57,9 @@ fn print_problems(answer: &Value) {
 }
 
 fn print_calls(answer: &Value) {
+    if list(answer, "actions").next().is_none() {
+        line!("no action has run in the last 15 minutes");
+    }
     for action in list(answer, "actions") {
         let name = format!("{}.{}", text(action, "capability"), text(action, "action"));
         line!(
@@ -76,6 +79,8 @@ fn print_calls(answer: &Value) {
 fn print_callers(answer: &Value) {
     if answer.get("limited") == Some(&Value::Bool(false)) {
         line!("there are no limits (rate_limits = \"off\"), so nothing is counted");
+    } else if list(answer, "accounts").next().is_none() {
+        line!("nobody has used anything of the limits");
     }
     for account in list(answer, "accounts") {
         let (kind, refused) = (text(account, "kind"), text(account, "refused"));
@@ -94,6 +99,9 @@ fn print_callers(answer: &Value) {
 }
 
 fn print_webhooks(answer: &Value) {
+    if list(answer, "failing").next().is_none() {
+        line!("no webhook fails");
+    }
     for webhook in list(answer, "failing") {
         line!(
             "{} of {}: {}, failing since {}: {}",
@@ -107,6 +115,9 @@ fn print_webhooks(answer: &Value) {
 }
 
 fn print_sources(answer: &Value) {
+    if list(answer, "cities").all(|city| list(city, "sources").next().is_none()) {
+        line!("no source is named");
+    }
     for city in list(answer, "cities") {
         for source in list(city, "sources") {
             let state = match source.get("failing_since") {

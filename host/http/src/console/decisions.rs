@@ -85,7 +85,7 @@ pub(super) static DECISIONS: [Decision; 11] = [
         query: &["digest"],
         input: &[],
         back: "/console/catalog",
-        done: "The id has changed hands.",
+        done: "The publisher has taken over the capability and its data.",
     },
     Decision {
         name: "rollback",
@@ -95,7 +95,7 @@ pub(super) static DECISIONS: [Decision; 11] = [
         query: &["to"],
         input: &[],
         back: "/console/catalog/{id}",
-        done: "The earlier version serves again.",
+        done: "The chosen version is now the desired one; below is what serves on this node.",
     },
     Decision {
         name: "drop_timers",

@@ -32,6 +32,20 @@ const RULINGS: [(&str, &str); 2] =
     [("upheld", "Upheld: the decision stands"), ("overturned", "Overturned")];
 const MEASURES: [&str; 5] = ["corrected", "removed", "restricted", "suspended", "warned"];
 const GROUNDS: [&str; 3] = ["law", "rules", "accuracy"];
+/// The reasons for which a person can be suspended whom nobody has reported.
+const REASONS: [&str; 11] = [
+    "abuse",
+    "scam",
+    "discrimination",
+    "impersonation",
+    "underage",
+    "spam",
+    "steers_agents",
+    "personal_data",
+    "rights",
+    "illegal",
+    "other",
+];
 
 #[derive(Debug, Deserialize)]
 struct Answer {
