@@ -83,7 +83,8 @@ fn form(page: &Page, button: &str) -> Form {
 
 fn shown(page: &Page, selector: &str) -> Vec<String> {
     let html = Html::parse_document(&page.reply.text);
-    let found = html.select(&Selector::parse(selector).unwrap());
+    let selector = Selector::parse(selector).unwrap();
+    let found = html.select(&selector);
     found.map(|element| element.text().collect::<String>()).collect()
 }
 
