@@ -83,7 +83,8 @@ fn form(page: &Page, button: &str) -> Form {
 
 fn shown(page: &Page, selector: &str) -> Vec<String> {
     let html = Html::parse_document(&page.reply.text);
-    let found = html.select(&Selector::parse(selector).unwrap());
+    let selector = Selector::parse(selector).unwrap();
+    let found = html.select(&selector);
     found.map(|element| element.text().collect::<String>()).collect()
 }
 
@@ -209,7 +210,7 @@ async fn a_person_exports_and_downloads_everything() {
     let page = ada.open(RIGHTS).await;
     let again = form(&page, "Export my data").with("agreed", "on").submit(&mut ada, RIGHTS).await;
     assert_eq!(again.reply.status, 429, "{}", again.reply.text);
-    assert!(again.error_text().contains("Try again in"), "{}", again.error_text());
+    assert!(again.error_text().contains("ready less than a day ago"), "{}", again.error_text());
 }
 
 #[tokio::test(flavor = "multi_thread")]

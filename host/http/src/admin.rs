@@ -178,6 +178,7 @@ pub(super) async fn audit(
                 _ => Outcome::Is(text),
             }),
             operator: query.operator,
+            is_direct: false,
             before: query.before,
             limit: u64::from(limit),
         })

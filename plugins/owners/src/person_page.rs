@@ -4,6 +4,7 @@ use portolan_sdk::PersonPage;
 
 pub(crate) fn get_preferences() -> PersonPage {
     PersonPage::in_section("Notifications and quiet hours").things(&["preferences"]).columns(&[
+        "",
         "contact_policy",
         "quiet_hours.from",
         "quiet_hours.to",
@@ -11,7 +12,6 @@ pub(crate) fn get_preferences() -> PersonPage {
         "notify",
         "disabled_events",
         "event_digest.at",
-        "event_digest.events",
     ])
 }
 
@@ -46,7 +46,6 @@ pub(crate) fn update_profile() -> PersonPage {
         "display_name",
         "headline",
         "city",
-        "bio_md",
     ])
 }
 

@@ -23,6 +23,8 @@ pub struct AuditQuery {
     pub outcome: Option<Outcome>,
     /// The name of the operator who did it, or began it.
     pub operator: Option<String>,
+    /// Whether to leave out what capabilities have called for the caller.
+    pub is_direct: bool,
     /// The `seq` of the last row of the page before: only rows with a lower `seq` are returned.
     pub before: Option<i64>,
     pub limit: u64,
@@ -121,6 +123,7 @@ impl AuditQuery {
         }));
         let is_of = |name: &String| column("via").like(begins_with(&operator_caller(name)));
         statement.and_where_option(self.operator.as_ref().map(is_of));
+        statement.and_where_option(self.is_direct.then(|| column("via").eq("[]")));
         statement.and_where_option(self.since.map(|since| column("at").gte(instant(since))));
         statement.and_where_option(self.until.map(|until| column("at").lt(instant(until))));
         statement.and_where_option(self.before.map(|before| column("seq").lt(before)));

@@ -48,6 +48,7 @@ pub(in super::super) async fn last_calls(
         agent_id: Some(agent_id.to_owned()),
         // What the agent has done before the claim, or for another person, is not this person's.
         owner_id: Some(owner_id.to_owned()),
+        is_direct: true,
         limit: CALLS,
         ..AuditQuery::default()
     };

@@ -185,13 +185,22 @@ impl FieldView {
         Self {
             name,
             label: label(path),
-            hint: plain.description.chars().take(HINT_CHARACTERS).collect(),
+            hint: hint(plain.description),
             input,
             // A field of an object that can be null may be left empty.
             is_required: plain.is_required && !plain.is_nullable,
             problem: fault.map(|fault| fault.text),
         }
     }
+}
+
+/// Returns the first words of a description. What follows is for programs.
+fn hint(description: &str) -> String {
+    let ends = [". ", "; ", ": ", "\n"];
+    let end = ends.iter().filter_map(|end| description.find(end)).min();
+    let first = description.get(..end.unwrap_or(description.len())).unwrap_or_default();
+    let first = first.trim_end_matches('.').replace('`', "");
+    first.chars().take(HINT_CHARACTERS).collect()
 }
 
 /// Returns the input of an action: what is always the same, what is taken from a thing, and what the person has
