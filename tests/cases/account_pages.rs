@@ -206,7 +206,9 @@ async fn a_person_exports_and_downloads_everything() {
     let token = form(&page, "Export my data").value("form_token").to_owned();
     let mut foreign = Form(fields).with("form_token", &token);
     foreign = foreign.with("of.export_id", &export_id);
-    assert_eq!(foreign.submit(&mut bob, RIGHTS).await.reply.status, 404);
+    let refused = foreign.submit(&mut bob, RIGHTS).await;
+    assert_eq!((refused.reply.status.as_u16(), &*refused.heading), (404, "Your data"));
+    assert!(refused.error_text().contains("This did not work"), "{}", refused.reply.text);
     let page = ada.open(RIGHTS).await;
     let again = form(&page, "Export my data").with("agreed", "on").submit(&mut ada, RIGHTS).await;
     assert_eq!(again.reply.status, 429, "{}", again.reply.text);
@@ -356,6 +358,10 @@ async fn a_hostile_and_failing_component_is_a_line_on_the_page() {
     assert_eq!(text.matches("This cannot be shown now.").count(), 2, "{text}");
     assert_eq!(shown(&page, ".things > li").len(), 50);
     assert!(text.contains("There are more than can be shown here"), "{text}");
+    // Each treasure has the form that carries its id, and none has the one that would carry 5,000 letters.
+    assert_eq!(forms(&page, "Lure the person").len(), 50);
+    assert!(forms(&page, "Carry a value that is too long for a form").is_empty());
+    assert!(text.len() < 1 << 20, "{}", text.len());
     let page = form(&page, "Lure the person")
         .with("field.code", "123456")
         .submit(&mut ada, "/account/poser")

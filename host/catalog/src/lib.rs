@@ -118,7 +118,7 @@ pub use listing::Page;
 pub use load::{Inspection, inspect};
 pub use permission::{Grants, Permission};
 pub use person_page::{PersonFile, PersonPage};
-pub use plain_field::{PlainField, PlainKind, plain_field};
+pub use plain_field::{PlainField, PlainKind, has_choices, plain_field};
 pub use problem::Problem;
 pub use prompts::fill_prompt;
 pub use publishing::{

@@ -2,7 +2,7 @@
 //! that reads is a part of the page, one that writes is a form.
 
 use crate::{
-    plain_field::plain_field,
+    plain_field::{PlainKind, plain_field},
     problem::{Problems, check_line, check_text, excerpt},
 };
 use portolan_vocabulary::{Access, ActionDescriptor, Annotation, Descriptor, PERSON_PAGE};
@@ -18,6 +18,13 @@ const FORMS: usize = 30;
 const COLUMNS: usize = 8;
 const THINGS: usize = 4;
 const FIELDS: usize = 20;
+/// The maximum number of fields that are taken from a thing, and of those that are always the same.
+const OF: usize = 8;
+const INPUT: usize = 20;
+/// The maximum number of inputs of a form, because requests have no more parameters, and of those that each form has:
+/// its token, the action, the part, and the agreement.
+const INPUTS: usize = 100;
+const OWN_INPUTS: usize = 4;
 
 /// An action on a person's page.
 #[derive(Debug, Clone, Deserialize)]
@@ -156,9 +163,11 @@ fn check_part(action: &ActionDescriptor, page: &PersonPage, at: &str, problems: 
         ("things", page.things.len(), THINGS),
         ("columns", page.columns.len(), COLUMNS),
         ("fields", page.fields.len(), FIELDS),
+        ("of", page.of.iter().flatten().count(), OF),
+        ("input", page.input.len(), INPUT),
     ] {
         if count > most {
-            problems.add(at, format!("has more than {most} {list}"), "leave some out");
+            problems.add(at, format!("has more than {most} in {list}"), "leave some out");
         }
     }
     let has_view_parts = !page.things.is_empty() || !page.columns.is_empty() || page.glance;
@@ -192,14 +201,21 @@ fn check_input(action: &ActionDescriptor, page: &PersonPage, at: &str, problems:
             problems.add(at, problem, "name a field of the action's input");
         }
     }
+    let mut inputs = OWN_INPUTS + page.of.iter().flatten().count();
     for path in &page.fields {
-        if plain_field(schema, path).is_none() {
-            problems.add(
+        match plain_field(schema, path).map(|field| field.kind) {
+            Some(PlainKind::Several(choices)) => inputs += choices.len(),
+            Some(_) => inputs += 1,
+            None => problems.add(
                 at,
                 format!("{} is no field that a form can have", excerpt(path)),
                 "name texts, numbers, choices, lists of choices, or true and false",
-            );
+            ),
         }
+    }
+    if inputs > INPUTS {
+        let problem = format!("makes a form with more than {INPUTS} inputs");
+        problems.add(at, problem, "leave out fields, or lists of many choices");
     }
 }
 
@@ -222,8 +238,11 @@ mod tests {
     use serde_json::json;
 
     fn declaring(at: &str, value: Value) -> Descriptor {
+        let tags: Vec<String> = (0..49).map(|number| format!("tag_{number}")).collect();
         let input = json!({ "type": "object", "properties": {
             "book_id": { "type": "string" }, "days": { "type": "integer" }, "confirm": { "type": "boolean" },
+            "tags": { "type": "array", "items": { "enum": tags } }, "a": {}, "b": {}, "c": {}, "d": {}, "e": {},
+            "f": {}, "g": {}, "h": {}, "i": {},
         } });
         let mut descriptor = descriptor(None);
         descriptor.actions =
@@ -276,6 +295,18 @@ mod tests {
                 "actions.lend",
                 json!({ "section": "Loans", "of": { "id": "id" } }),
                 "id is not a field",
+            ),
+            (
+                "actions.lend",
+                json!({ "section": "Loans", "of": {
+                    "a": "a", "b": "b", "c": "c", "d": "d", "e": "e", "f": "f", "g": "g", "h": "h", "i": "i",
+                } }),
+                "has more than 8 in of",
+            ),
+            (
+                "actions.lend",
+                json!({ "section": "Loans", "fields": ["tags", "tags"] }),
+                "more than 100 inputs",
             ),
             (
                 "actions.lend",

@@ -58,6 +58,22 @@ pub fn plain_field<'a>(document: &'a Value, path: &str) -> Option<PlainField<'a>
     Some(PlainField { kind, description, is_required, is_nullable })
 }
 
+/// Returns whether the texts at a path of dotted names are choices, in a value or in each element of the lists on the
+/// way.
+pub fn has_choices(document: &Value, path: &str) -> bool {
+    let mut schema = document;
+    for name in path.split('.') {
+        let object = without_null(schema, document, DEPTH).0;
+        let items = object.get("items");
+        let object = items.map_or(object, |items| without_null(items, document, DEPTH).0);
+        let property = object.get("properties").and_then(|properties| properties.get(name));
+        let Some(property) = property else { return false };
+        schema = property;
+    }
+    let kind = kind(without_null(schema, document, DEPTH).0, document);
+    matches!(kind, Some(PlainKind::Choice(_) | PlainKind::Several(_)))
+}
+
 /// Returns the schema of the values that are not null, and whether null is one too.
 fn without_null<'a>(schema: &'a Value, document: &'a Value, depth: usize) -> (&'a Value, bool) {
     let schema = resolve(schema, document);
@@ -164,6 +180,23 @@ mod tests {
         assert_eq!(found("agree").unwrap().kind, PlainKind::YesNo);
         for path in ["things", "nothing", "name.more", "hours", ""] {
             assert_eq!(found(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn choices_are_found_in_the_things_of_lists() {
+        let schema = json!({ "properties": {
+            "items": { "type": "array", "items": { "anyOf": [{ "$ref": "#/$defs/thing" }, { "type": "null" }] } },
+            "one": { "$ref": "#/$defs/thing" },
+        }, "$defs": { "thing": { "properties": {
+            "name": { "type": "string" }, "state": { "enum": ["in_review"] },
+            "tags": { "type": "array", "items": { "enum": ["a_b"] } },
+        } } } });
+        for path in ["items.state", "items.tags", "one.state", "one.tags"] {
+            assert!(has_choices(&schema, path), "{path}");
+        }
+        for path in ["items", "items.name", "one.name", "one.state.more", "none", ""] {
+            assert!(!has_choices(&schema, path), "{path}");
         }
     }
 }

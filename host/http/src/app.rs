@@ -3,7 +3,8 @@
 use crate::{
     assets::icon_path, change_streams::ChangeStreams, compressed::CompressedDocuments,
     connections::Connections, descriptions::Descriptions, guide, map_settings::MapSettings,
-    operator::OperatorAccess, page_cache::PageCache, proxies::Proxies, status_board::StatusBoard,
+    oauth::Downloads, operator::OperatorAccess, page_cache::PageCache, proxies::Proxies,
+    status_board::StatusBoard,
 };
 use portolan_mcp::{Mcp, McpSettings};
 use portolan_pipeline::Host;
@@ -30,6 +31,8 @@ pub struct App {
     pub(super) pages: PageCache,
     /// The open streams of changes of the feeds.
     pub(super) change_streams: Arc<ChangeStreams>,
+    /// The downloads of people that run now.
+    pub(super) downloads: Downloads,
     /// What the public status page shows.
     pub(super) status: StatusBoard,
     pub mcp: Arc<Mcp>,
@@ -65,6 +68,7 @@ impl App {
             compressed,
             pages: PageCache::new(),
             change_streams: Arc::default(),
+            downloads: Downloads::default(),
             status,
             mcp,
             map,

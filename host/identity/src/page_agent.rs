@@ -11,13 +11,20 @@ use crate::{
     register::Registration,
     sessions::Session,
 };
-use portolan_store::Expectation;
-use portolan_vocabulary::{AgentCaller, Digest, SCOPES, new_identifier};
+use portolan_store::{Expectation, Unit};
+use portolan_vocabulary::{AgentCaller, Digest, SCOPES, Timestamp, new_identifier};
 
 /// What the record of such an agent says of who it is.
 const IDENTITY_TYPE: &str = "page";
 /// The name by which others see it.
 const NAME: &str = "Account page";
+
+/// Returns the id of the agent of a person's page.
+fn id_of(owner_id: &str, created_at: Timestamp) -> String {
+    let digest = Digest::of(format!("page {owner_id}").as_bytes()).hex();
+    let bits = digest.get(..32).and_then(|digits| u128::from_str_radix(digits, 16).ok());
+    new_identifier("agt", created_at, bits.unwrap_or_default())
+}
 
 impl Identity {
     /// Returns the caller as which the person of a session acts on their own page, with every scope.
@@ -39,9 +46,21 @@ impl Identity {
         let mut unit = self.unit();
         let owner = unit.get(&self.records.owners, owner_id).await?;
         let owner = owner.ok_or(IdentityError::SessionEnded)?;
-        let digest = Digest::of(format!("page {owner_id}").as_bytes()).hex();
-        let bits = digest.get(..32).and_then(|digits| u128::from_str_radix(digits, 16).ok());
-        Ok(new_identifier("agt", owner.created_at, bits.unwrap_or_default()))
+        Ok(id_of(owner_id, owner.created_at))
+    }
+
+    /// Returns whether a person has used their page, and not so long ago that its agent has expired.
+    pub(crate) async fn uses_page(
+        &self,
+        unit: &mut Unit,
+        owner_id: &str,
+    ) -> Result<bool, IdentityError> {
+        let now = unit.now();
+        let owner = unit.get(&self.records.owners, owner_id).await?;
+        let Some(owner) = owner else { return Ok(false) };
+        let agent_id = id_of(owner_id, owner.created_at);
+        let agent = read::<AgentRecord>(unit, &self.records.agents, &agent_id).await?;
+        Ok(agent.is_some_and(|(agent, _)| !agent.has_expired(now)))
     }
 
     /// Writes the record of the agent of a person's page, unless another request has just done it.

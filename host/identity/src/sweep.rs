@@ -108,8 +108,8 @@ impl Identity {
         Ok(())
     }
 
-    /// Revokes an expired agent of a person of test mode. If the person has no other agent, requests their
-    /// erasure, after the `earlier` ones of this sweep.
+    /// Revokes an expired agent of a person of test mode. If the person has no other agent, also not that of their
+    /// page, requests their erasure, after the `earlier` ones of this sweep.
     async fn end_test_agent(
         &self,
         agent_id: &str,
@@ -129,8 +129,10 @@ impl Identity {
         match read::<OwnerRecord>(&mut unit, &self.records.owners, &owner_id).await? {
             None => self.remove_agent(&mut unit, agent_id, client_id).await?,
             Some((owner, _)) => {
+                // Who uses only their page has no other agent.
+                let uses_page = self.uses_page(&mut unit, &owner_id).await?;
                 self.revoke_agent(&mut unit, agent_id).await?;
-                if owner.agents.iter().all(|id| id == agent_id) {
+                if !uses_page && owner.agents.iter().all(|id| id == agent_id) {
                     Self::request_erasure(
                         &mut unit,
                         &owner_id,

@@ -29,7 +29,8 @@ pub struct Call<'a> {
     /// The key of the header. A key in the body must be the same.
     pub idempotency_key: Option<String>,
     pub request_id: Arc<str>,
-    /// Whether a person makes the call, on a page of this host. It does not wait for the agent's other calls.
+    /// Whether a person makes the call, on a page of this host. It is counted for the person on that page, and does
+    /// not wait for the calls of their agents.
     pub by_person: bool,
 }
 
@@ -42,6 +43,7 @@ const BODY_BYTES_PER_MS: usize = 16 << 10;
 pub(super) struct CallBody {
     pub(super) body: Result<Map<String, Value>, Failure>,
     pub(super) idempotency_key: Option<String>,
+    pub(super) by_person: bool,
 }
 
 /// The outcome of a call, and what is left of the caller's rates.
@@ -79,14 +81,12 @@ impl Host {
         let started = Instant::now();
         let now = self.clock.now();
         let snapshot = self.catalog.snapshot();
-        let call_body = CallBody { body: call.body, idempotency_key: call.idempotency_key };
+        let (body, idempotency_key, by_person) = (call.body, call.idempotency_key, call.by_person);
+        let call_body = CallBody { body, idempotency_key, by_person };
         let capability = snapshot.find(call.capability, now)?;
         let (action, input) = self.admit(capability, &call.caller, call_body, rate_limits).await?;
         let keyed = self.begin_keyed(&call.caller, capability, action, &input)?;
-        let _permits = match call.by_person {
-            true => Vec::new(),
-            false => self.rates.acquire_call(&call.caller).await?,
-        };
+        let _permits = self.rates.acquire_call(&call.caller, by_person).await?;
         let test_mode = call.caller.test_mode;
         let context = CallContext::new(
             Caller::Agent(call.caller),
@@ -103,6 +103,7 @@ impl Host {
             dry_run: input.dry_run,
             keyed: keyed.as_ref(),
             task: None,
+            by_person,
             started,
         };
         let RunOutcome { mut outcome, replayed, emitted } = self.run(&run).await;
@@ -132,7 +133,7 @@ impl Host {
         call_body: CallBody,
         rate_limits: &mut Vec<RateLimitState>,
     ) -> Result<(&'c Action, Input), Failure> {
-        let CallBody { body, idempotency_key } = call_body;
+        let CallBody { body, idempotency_key, by_person } = call_body;
         // The schema has the largest size of each field.
         let body = body.map_err(|failure| match failure.has_code(ErrorCode::PayloadTooLarge) {
             true => failure.next(capability.schema_step()),
@@ -141,7 +142,7 @@ impl Host {
         let selected = capability.select(body?)?;
         let action = selected.action;
         let access = action.descriptor.access;
-        *rate_limits = self.permit(caller, access)?;
+        *rate_limits = self.permit_call(caller, by_person, access)?;
         ensure_not_suspended(caller, &capability.descriptor, (&action.descriptor.name, access))?;
         let (input, time) = match selected.takes_long() {
             false => timed(|| capability.check_input(selected, idempotency_key)),
@@ -154,7 +155,7 @@ impl Host {
         };
         // An ordinary check takes microseconds, and to charge it would take as long.
         if time >= CHARGED_CHECK_TIME {
-            self.rates.charge_run_time(caller, time);
+            self.rates.charge_run_time(caller, by_person, time);
         }
         Ok((action, input?))
     }
@@ -164,7 +165,8 @@ impl Host {
         let milliseconds = bytes / BODY_BYTES_PER_MS;
         if milliseconds > 0 {
             self.rates.ensure_run_time(caller)?;
-            self.rates.charge_run_time(caller, Duration::from_millis(milliseconds as u64));
+            let time = Duration::from_millis(milliseconds as u64);
+            self.rates.charge_run_time(caller, false, time);
         }
         Ok(())
     }

@@ -12,8 +12,18 @@ impl Host {
         caller: &AgentCaller,
         access: Access,
     ) -> Result<Vec<RateLimitState>, Failure> {
+        self.permit_call(caller, false, access)
+    }
+
+    /// Does the same for a call that a person may have made on a page.
+    pub(super) fn permit_call(
+        &self,
+        caller: &AgentCaller,
+        by_person: bool,
+        access: Access,
+    ) -> Result<Vec<RateLimitState>, Failure> {
         ensure_permitted(caller, access, self.catalog.roles())?;
-        self.rates.count_call(caller, access)
+        self.rates.count_call(caller, by_person, access)
     }
 }
 

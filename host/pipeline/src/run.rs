@@ -7,6 +7,7 @@ use crate::{
     host::{Host, RETRY_LOCKS},
     idempotency::KeyedCall,
     outcome::{Emitted, Outcome},
+    rates::Rates,
 };
 use portolan_catalog::{Action, Capability, Snapshot};
 use portolan_sandbox::CallContext;
@@ -37,6 +38,8 @@ pub(super) struct Run<'a> {
     pub(super) keyed: Option<&'a KeyedCall>,
     /// The due work that the run does, which is removed if the run succeeds.
     pub(super) task: Option<Task>,
+    /// Whether a person makes the call on a page of this host.
+    pub(super) by_person: bool,
     pub(super) started: Instant,
 }
 
@@ -62,6 +65,21 @@ pub(super) enum Attempt {
     Conflict(ConflictKey),
     /// A collection that the attempt has used was replaced by that of a newer version of a capability.
     Replaced,
+}
+
+/// The time that a run takes. It is charged also if nobody waits for the run's end.
+struct RunTime<'a> {
+    rates: &'a Rates,
+    run: &'a Run<'a>,
+    begun: Instant,
+}
+
+impl Drop for RunTime<'_> {
+    fn drop(&mut self) {
+        if let Caller::Agent(caller) = &self.run.context.caller {
+            self.rates.charge_run_time(caller, self.run.by_person, self.begun.elapsed());
+        }
+    }
 }
 
 impl Run<'_> {
@@ -126,6 +144,7 @@ impl Host {
             dry_run: run.dry_run,
             keyed: run.keyed,
             task: run.task.clone(),
+            by_person: run.by_person,
             started: run.started,
         };
         self.retry(&newest).await
@@ -173,12 +192,10 @@ impl Host {
             Err(error) => return Attempt::Done(Err(Failure::from(error)), None),
         };
         let unit = Unit::new(self.store.clone(), run.context.now);
-        let begun = Instant::now();
+        let run_time = RunTime { rates: &self.rates, run, begun: Instant::now() };
         let executed = self.execute(run.execution(), unit, false).await;
         drop(permit);
-        if let Caller::Agent(caller) = &run.context.caller {
-            self.rates.charge_run_time(caller, begun.elapsed());
-        }
+        drop(run_time);
         self.commit(run, executed).await
     }
 

@@ -51,6 +51,7 @@ impl Host {
             dry_run: false,
             keyed: None,
             task: call.task,
+            by_person: false,
             started: Instant::now(),
         };
         let observation = self.begin_observation(&run.capability.id, None);

@@ -87,7 +87,7 @@ impl Host {
         let (capability, action, input, dry_run, keyed) = match &caller {
             Caller::Agent(agent) => {
                 input.insert("action".to_owned(), action.into());
-                let call_body = CallBody { body: Ok(input), idempotency_key };
+                let call_body = CallBody { body: Ok(input), idempotency_key, by_person: false };
                 let capability = snapshot.find(capability, now)?;
                 let (action, input) =
                     self.admit(capability, agent, call_body, &mut Vec::new()).await?;
@@ -115,6 +115,7 @@ impl Host {
             dry_run,
             keyed: keyed.as_ref(),
             task: None,
+            by_person: false,
             started,
         };
         let permit = self.sandbox.permit(&capability.prepared).await?;

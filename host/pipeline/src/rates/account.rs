@@ -12,7 +12,7 @@ const NETWORK_BITS: (u8, u8) = (24, 48);
 /// An account: what a rate is counted for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Account {
-    /// An agent, a client or an owner, by its id.
+    /// An agent, a client or an owner, by its id; or a person on a page.
     Caller(Arc<str>),
     Address(Prefix),
     Network(Prefix),

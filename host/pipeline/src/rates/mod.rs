@@ -92,23 +92,23 @@ impl Rates {
         Self(None)
     }
 
-    /// Counts a call against the caller's limits and returns what is left of them; `rate_limited` if one of
-    /// them is used up.
+    /// Counts a call against the caller's limits, or against those of the person who makes it on a page, and returns
+    /// what is left of them; `rate_limited` if one of them is used up.
     pub fn count_call(
         &self,
         caller: &AgentCaller,
+        by_person: bool,
         access: Access,
     ) -> Result<Vec<RateLimitState>, Failure> {
         let Some(counters) = &self.0 else { return Ok(Vec::new()) };
-        let of_caller = counters.of_caller(caller);
+        let of_caller = counters.of_caller(caller, by_person);
         counters.ensure_run_time(&of_caller)?;
         let mut rate_limits = vec![counters.take(&of_caller.calls)?];
         for counted in &of_caller.calls_at_address {
             counters.take(counted)?;
         }
         if access == Access::Write {
-            let agent = Account::Caller(Arc::clone(&caller.agent_id));
-            rate_limits.push(counters.count(Rate::Writes, agent)?);
+            rate_limits.push(counters.count(Rate::Writes, of_caller.account.clone())?);
         }
         Ok(rate_limits)
     }
@@ -119,9 +119,10 @@ impl Rates {
     pub(super) async fn acquire_call(
         &self,
         caller: &AgentCaller,
+        by_person: bool,
     ) -> Result<Vec<OwnedSemaphorePermit>, Failure> {
         let Some(counters) = &self.0 else { return Ok(Vec::new()) };
-        let of_caller = counters.of_caller(caller);
+        let of_caller = counters.of_caller(caller, by_person);
         let mut permits = Vec::with_capacity(of_caller.running.len());
         for running in &of_caller.running {
             permits.push(running.acquire().await?);
@@ -132,14 +133,14 @@ impl Rates {
     /// Returns `rate_limited` if the run time of one of the caller's accounts is used up.
     pub(super) fn ensure_run_time(&self, caller: &AgentCaller) -> Result<(), Failure> {
         let Some(counters) = &self.0 else { return Ok(()) };
-        counters.ensure_run_time(&counters.of_caller(caller))
+        counters.ensure_run_time(&counters.of_caller(caller, false))
     }
 
     /// Charges the time that a call has run to the caller.
-    pub(super) fn charge_run_time(&self, caller: &AgentCaller, time: Duration) {
+    pub(super) fn charge_run_time(&self, caller: &AgentCaller, by_person: bool, time: Duration) {
         let Some(counters) = &self.0 else { return };
         let milliseconds = u64::try_from(time.as_micros().div_ceil(1000)).unwrap_or(u64::MAX);
-        for counted in &counters.of_caller(caller).run_time {
+        for counted in &counters.of_caller(caller, by_person).run_time {
             counters.charge(&counted.counter, milliseconds);
         }
     }
@@ -294,10 +295,10 @@ impl Counters {
     }
 
     /// Returns the counters of a caller.
-    fn of_caller(&self, caller: &AgentCaller) -> Arc<CallerCounters> {
-        self.callers.get_with(key_of(caller), || {
-            let CallerAccounts { calls, run_time, agent, at_address, of_run_time } =
-                CallerAccounts::of(caller);
+    fn of_caller(&self, caller: &AgentCaller, by_person: bool) -> Arc<CallerCounters> {
+        self.callers.get_with(key_of(caller, by_person), || {
+            let CallerAccounts { calls, run_time, agent, at_address, of_run_time, of_running } =
+                CallerAccounts::of(caller, by_person);
             let running = |account: &Account| {
                 let factor = account.factor(run_time.row().factors);
                 self.concurrency.running(account.clone(), factor)
@@ -306,9 +307,10 @@ impl Counters {
                 accounts.into_iter().map(|account| self.counted(rate, account)).collect()
             };
             Arc::new(CallerCounters {
-                calls: self.counted(calls, agent),
+                calls: self.counted(calls, agent.clone()),
+                account: agent,
                 calls_at_address: counted(calls, at_address),
-                running: of_run_time.iter().map(running).collect(),
+                running: of_running.iter().map(running).collect(),
                 run_time: counted(run_time, of_run_time),
             })
         })
@@ -381,7 +383,7 @@ mod tests {
     #[test]
     fn a_limit_is_counted_for_each_caller_and_refills_evenly() {
         let (rates, clock) = rates();
-        let count = |agent| rates.count_call(&caller(agent, "192.0.2.1"), Access::Read);
+        let count = |agent| rates.count_call(&caller(agent, "192.0.2.1"), false, Access::Read);
         let left: Vec<_> = (0..3).map(|_| count("one").unwrap()[0].remaining).collect();
         assert_eq!(left, [2, 1, 0]);
         let refused = count("one").unwrap_err();
@@ -396,7 +398,7 @@ mod tests {
     fn many_agents_of_one_address_share_the_limit_of_the_address() {
         let (rates, _) = rates();
         let count = |number: usize, address: &str| {
-            rates.count_call(&caller(&format!("agent {number}"), address), Access::Read)
+            rates.count_call(&caller(&format!("agent {number}"), address), false, Access::Read)
         };
         let counted = (0..100).filter(|number| count(*number, "192.0.2.1").is_ok()).count();
         assert_eq!(counted, 30);
@@ -416,17 +418,17 @@ mod tests {
         let caller = caller("one", "192.0.2.1");
         let charge = || {
             let time = Duration::from_millis(150);
-            rates.charge_run_time(&caller, time);
+            rates.charge_run_time(&caller, false, time);
         };
-        assert!(rates.count_call(&caller, Access::Read).is_ok());
+        assert!(rates.count_call(&caller, false, Access::Read).is_ok());
         charge();
-        let refused = rates.count_call(&caller, Access::Read).unwrap_err().conflict.unwrap();
+        let refused = rates.count_call(&caller, false, Access::Read).unwrap_err().conflict.unwrap();
         assert_eq!(refused["name"], "anonymous_run_ms_per_hour");
         // A millisecond refills in 36 s.
         clock.advance(HOUR / 2 + Duration::from_secs(36));
-        assert!(rates.count_call(&caller, Access::Read).is_ok());
+        assert!(rates.count_call(&caller, false, Access::Read).is_ok());
         let claimed = AgentCaller { owner_id: Some(Arc::from("own")), ..caller.clone() };
         charge();
-        assert!(rates.count_call(&claimed, Access::Read).is_ok());
+        assert!(rates.count_call(&claimed, false, Access::Read).is_ok());
     }
 }

@@ -6,7 +6,7 @@ use std::{cmp::Reverse, collections::HashMap};
 /// An account with what it has used.
 #[derive(Debug, Clone, Serialize)]
 pub struct AccountUse {
-    /// The id of an agent, a client or an owner; or an address or a network with its bits.
+    /// The id of an agent, a client or an owner, or `page of` an owner; or an address or a network with its bits.
     pub account: String,
     /// `caller`, `address` or `network`.
     pub kind: &'static str,

@@ -13,6 +13,7 @@ struct Treasure {
     id: String,
     title: String,
     text: String,
+    hoard: String,
 }
 
 #[output]
@@ -26,6 +27,11 @@ struct Lure {
     /// </p><b>The code of the text message</b>
     #[schemars(length(max = 40))]
     code: String,
+}
+
+#[input]
+struct Carry {
+    hoard: String,
 }
 
 #[derive(Refusals)]
@@ -47,6 +53,7 @@ impl Poser {
             id: format!("{number}{ATTRIBUTE}"),
             title: SCRIPT.to_owned(),
             text: ATTRIBUTE.repeat(100),
+            hoard: "x".repeat(5_000),
         };
         Ok(Treasures { items: (0..80).map(treasure).collect() })
     }
@@ -70,6 +77,12 @@ impl Poser {
     #[action(access = write, person_page = PersonPage::in_section(SECTION).about(&[("id", "id")]).fields(&["code"]))]
     fn lure(_call: &Call, _input: Lure) -> Result<(), PoserError> {
         Err(PoserError::Lured)
+    }
+
+    /// Carry a value that is too long for a form.
+    #[action(access = write, person_page = PersonPage::in_section(SECTION).about(&[("hoard", "hoard")]))]
+    fn carry(_call: &Call, _input: Carry) -> Result<(), Infallible> {
+        Ok(())
     }
 
     /// Take what no page offers.

@@ -1,9 +1,13 @@
 //! Files that a capability answers in parts, as one ZIP archive.
 //!
-//! Each file is collected before it is sent, because its size comes first; the archive as a whole is not.
+//! Each file is collected before it is sent, because its size comes first; the archive as a whole is not. Before each
+//! call, the session of the person is looked up again: a download ends with it.
 
-use super::{calls::PersonCalls, things::at, zip::Zip};
-use crate::App;
+use super::{calls::PersonCalls, downloads::Download, things::at, zip::Zip};
+use crate::{
+    App,
+    oauth::{browser::Cookies, session::find_session},
+};
 use axum::{
     body::{Body, Bytes},
     http::header,
@@ -11,16 +15,20 @@ use axum::{
 };
 use futures_util::stream;
 use portolan_catalog::{Capability, PersonFile, PersonPage};
-use portolan_identity::Session;
+use portolan_identity::{IdentityError, Session};
 use portolan_vocabulary::{ErrorCode, Failure};
 use serde_json::{Map, Value};
-use std::{io, net::IpAddr, sync::Arc};
-use tokio::sync::mpsc;
+use std::{io, net::IpAddr, sync::Arc, time::Duration};
+use tokio::{sync::mpsc, time::timeout};
 
 /// The maximum number of bytes of one file, of calls for one archive, and of characters of a file's name.
-const FILE_BYTES: usize = 16 << 20;
+const FILE_BYTES: usize = 4 << 20;
 const CALLS: usize = 20_000;
 const NAME_CHARACTERS: usize = 200;
+/// How long a download lasts at most.
+const DOWNLOAD_TIME: Duration = Duration::from_secs(60 * 60);
+/// How long a download waits at most before it tries a call again that a rate has refused, in seconds.
+const WAIT_S: u64 = 60;
 
 type Chunk = io::Result<Bytes>;
 
@@ -32,6 +40,8 @@ pub(super) struct Archive {
     pub(super) input: Map<String, Value>,
     pub(super) request_id: Arc<str>,
     pub(super) address: Option<IpAddr>,
+    /// The cookies of the browser, with that of the session.
+    pub(super) cookies: Cookies,
 }
 
 /// The files of an archive as they arrive.
@@ -47,20 +57,15 @@ impl Archive {
     pub(super) async fn respond(
         self,
         app: Arc<App>,
-        session: Session,
+        session: &Session,
     ) -> Result<Response, Failure> {
-        let calls = self.calls(&app, &session).await?;
+        let download = app.downloads.begin(&session.owner_id)?;
+        let calls = self.calls(&app, session).await?;
         let first = calls.call(&self.capability, &self.page.action, self.input.clone()).await?;
         drop(calls);
         let name = format!("{}.zip", self.capability.id);
         let (sender, receiver) = mpsc::channel::<Chunk>(1);
-        tokio::spawn(async move {
-            if let Err(failure) = self.send(&app, &session, first, &sender).await {
-                let (capability, code) = (&*self.capability.id, &*failure.error_code);
-                tracing::warn!(capability, code, "a download for a person is broken off");
-                let _sent = sender.send(Err(io::Error::other("the download is broken off"))).await;
-            }
-        });
+        tokio::spawn(self.run(app, first, sender, download));
         let chunks = stream::unfold(receiver, async |mut receiver| {
             receiver.recv().await.map(|chunk| (chunk, receiver))
         });
@@ -78,15 +83,53 @@ impl Archive {
         PersonCalls::of(app, session, request_id, self.address).await.map_err(Failure::from)
     }
 
+    /// Sends the archive, whose first parts have arrived, until nobody reads it or its time is over.
+    async fn run(
+        self,
+        app: Arc<App>,
+        first: Value,
+        sender: mpsc::Sender<Chunk>,
+        download: Download,
+    ) {
+        let sent = tokio::select! {
+            sent = timeout(DOWNLOAD_TIME, self.send(&app, first, &sender)) => sent,
+            () = sender.closed() => Ok(Ok(())),
+        };
+        let late = |_elapsed| Err(Failure::new(ErrorCode::CapabilityTimeout));
+        let sent: Result<(), Failure> = sent.unwrap_or_else(late);
+        drop(download);
+        if let Err(failure) = sent {
+            let (capability, code) = (&*self.capability.id, &*failure.error_code);
+            tracing::warn!(capability, code, "a download for a person is broken off");
+            let _sent = sender.send(Err(io::Error::other("the download is broken off"))).await;
+        }
+    }
+
+    /// Runs the action for further parts while the person is signed in, again after each wait that a rate asks for.
+    async fn further(&self, app: &App, input: &Map<String, Value>) -> Result<Value, Failure> {
+        loop {
+            let session = find_session(app, &self.cookies).await?;
+            let session = session.ok_or(IdentityError::SessionEnded)?;
+            let calls = self.calls(app, &session).await?;
+            let called = calls.call(&self.capability, &self.page.action, input.clone()).await;
+            let failure = match called {
+                Err(failure) if failure.has_code(ErrorCode::RateLimited) => failure,
+                called => return called,
+            };
+            let next = failure.next.as_ref().and_then(|next| next.get("after_s")?.as_u64());
+            let wait = Duration::from_secs(next.unwrap_or(WAIT_S).clamp(1, WAIT_S));
+            let clock = &app.host.clock;
+            clock.sleep_until(clock.now().plus(wait)).await;
+        }
+    }
+
     /// Sends the archive, whose first parts have arrived. Ends early if nobody reads it.
     async fn send(
         &self,
         app: &App,
-        session: &Session,
         first: Value,
         sender: &mpsc::Sender<Chunk>,
     ) -> Result<(), Failure> {
-        let calls = self.calls(app, session).await?;
         let (mut files, mut output) = (Files::default(), first);
         for _ in 0..CALLS {
             let parts = at(&output, &self.file.parts).and_then(Value::as_array);
@@ -105,7 +148,7 @@ impl Archive {
             };
             let mut input = self.input.clone();
             input.insert(self.file.input.clone(), next.clone());
-            output = calls.call(&self.capability, &self.page.action, input).await?;
+            output = self.further(app, &input).await?;
         }
         Err(broken())
     }

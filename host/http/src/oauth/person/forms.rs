@@ -13,6 +13,9 @@ use serde_json::{Map, Number, Value};
 
 /// The maximum number of characters of a description beside a field.
 const HINT_CHARACTERS: usize = 300;
+/// The maximum number of bytes of a value that a form takes from a thing, and of a text with which a field begins.
+const CARRIED_BYTES: usize = 4 << 10;
+const PREFILLED_BYTES: usize = 16 << 10;
 /// The names of form fields with what is taken from a thing, and with what the person fills in.
 const OF: &str = "of.";
 const FIELD: &str = "field.";
@@ -77,23 +80,26 @@ pub(super) fn is_sent(page: &PersonPage, form: &PageForm) -> bool {
 }
 
 impl FormView {
-    /// Makes the form of an action, about a thing if it is about one. A form that was sent keeps what was filled in.
+    /// Makes the form of an action, about a thing if it is about one; `None` if a value that it takes from the thing is
+    /// too long. A form that was sent keeps what was filled in.
     pub(super) fn new(
         page: &PersonPage,
         action: &Action,
         thing: Option<&Thing>,
         id: String,
         sent: Option<Sent<'_>>,
-    ) -> Self {
-        let hidden: Vec<(String, String)> = page
-            .of
-            .iter()
-            .flatten()
-            .filter_map(|(name, path)| {
-                let value = at(&thing?.value, path)?;
-                Some((format!("{OF}{name}"), value.to_string()))
-            })
-            .collect();
+    ) -> Option<Self> {
+        let known = |path: &str| thing.and_then(|thing| at(&thing.value, path));
+        let is_long = |text: &Value| text.as_str().is_some_and(|text| text.len() > PREFILLED_BYTES);
+        if page.fields.iter().filter_map(|path| known(path)).any(is_long) {
+            return None;
+        }
+        let mut hidden = Vec::new();
+        for (name, path) in page.of.iter().flatten() {
+            if let Some(value) = known(path) {
+                hidden.push((format!("{OF}{name}"), carried(value)?));
+            }
+        }
         let is_own = |sent: &Sent<'_>| {
             is_sent(page, sent.form)
                 && hidden.iter().all(|(name, value)| sent.form.field(name) == value)
@@ -102,10 +108,9 @@ impl FormView {
         let schema = action.schemas.input.document();
         let field = |path: &String| {
             let plain = plain_field(schema, path)?;
-            let known = thing.and_then(|thing| at(&thing.value, path));
-            Some(FieldView::new(path, &plain, known, sent))
+            Some(FieldView::new(path, &plain, known(path), sent))
         };
-        Self {
+        Some(Self {
             action: page.action.clone(),
             part: page.number,
             title: page.title.as_ref().unwrap_or(&action.descriptor.title).clone(),
@@ -115,7 +120,17 @@ impl FormView {
             hidden,
             is_open: sent.is_some(),
             id,
-        }
+        })
+    }
+
+    /// Returns the number of inputs that the person sees, and of the bytes of the form's texts.
+    pub(super) fn size(&self) -> (usize, usize) {
+        let inputs = self.fields.iter().map(|field| 1 + field.input.options().len());
+        let hidden = self.hidden.iter().map(|(name, value)| name.len() + value.len());
+        let confirm = self.confirm.as_ref().map_or(0, String::len);
+        let fields = self.fields.iter().map(FieldView::bytes);
+        let bytes = self.title.len() + confirm + hidden.chain(fields).sum::<usize>();
+        (inputs.sum(), bytes)
     }
 
     /// Returns whether the form is only a button.
@@ -124,7 +139,42 @@ impl FormView {
     }
 }
 
+/// Returns a value as a form carries it; `None` if it is too long.
+fn carried(value: &Value) -> Option<String> {
+    let mut bytes = vec![0_u8; CARRIED_BYTES];
+    let mut rest = bytes.as_mut_slice();
+    serde_json::to_writer(&mut rest, value).ok()?;
+    let length = CARRIED_BYTES - rest.len();
+    bytes.truncate(length);
+    String::from_utf8(bytes).ok()
+}
+
+impl InputView {
+    fn options(&self) -> &[OptionView] {
+        match self {
+            Self::Choice { options } | Self::Several { options } => options,
+            Self::Text { .. } | Self::Long { .. } | Self::Number { .. } | Self::YesNo { .. } => &[],
+        }
+    }
+}
+
 impl FieldView {
+    /// Returns the number of bytes of the field's texts.
+    fn bytes(&self) -> usize {
+        let value = match &self.input {
+            InputView::Text { value, .. }
+            | InputView::Long { value, .. }
+            | InputView::Number { value } => value.len(),
+            InputView::YesNo { .. } | InputView::Choice { .. } | InputView::Several { .. } => 0,
+        };
+        let options = self.input.options().iter();
+        let options = options.map(|option| {
+            // The input of each option of a list has the field's name as well.
+            self.name.len() + option.value.len() + option.label.len()
+        });
+        self.name.len() + self.label.len() + self.hint.len() + value + options.sum::<usize>()
+    }
+
     /// Returns the ids of the texts that describe the field with this id.
     pub(super) fn describes(&self, id: &str) -> String {
         let hint = (!self.hint.is_empty()).then(|| format!("{id}-hint"));
@@ -218,6 +268,8 @@ pub(super) fn input(page: &PersonPage, action: &Action, form: &PageForm) -> Map<
     for path in &page.fields {
         let Some(plain) = plain_field(schema, path) else { continue };
         match filled(&plain, form, &format!("{FIELD}{path}")) {
+            // Where no thing says what is chosen, no choice is not a wish to have none.
+            Some(Value::Array(chosen)) if chosen.is_empty() && page.of.is_none() => {}
             Some(value) => insert(&mut input, path, value),
             None if plain.is_nullable && page.of.is_some() => emptied.push(path),
             None => {}
@@ -262,5 +314,21 @@ fn insert(input: &mut Map<String, Value>, path: &str, value: Value) {
                 insert(inner, rest, value);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_form_carries_only_short_values() {
+        let value = json!({ "id": "b_1", "list": [1, null] });
+        assert_eq!(carried(&value), Some(value.to_string()));
+        let long = |length: usize| json!("x".repeat(length));
+        // The quotation marks are part of it.
+        assert!(carried(&long(CARRIED_BYTES - 2)).is_some());
+        assert!(carried(&long(CARRIED_BYTES - 1)).is_none());
     }
 }

@@ -5,6 +5,7 @@ use crate::App;
 use futures_util::future::join_all;
 use portolan_catalog::{Capability, PersonPage};
 use portolan_vocabulary::Publisher;
+use serde_json::Value;
 use std::sync::Arc;
 
 /// The maximum number of capabilities on the page, of their counts, and of the counts of one.
@@ -75,7 +76,9 @@ async fn count(calls: &PersonCalls<'_>, capability: &Capability, page: &PersonPa
     let section = page.section.clone();
     match calls.read(capability, page, None).await {
         Ok(output) => {
-            let found = Things::of(page, &output);
+            let action = capability.action(&page.action);
+            let schema = action.map_or(&Value::Null, |action| action.schemas.output.document());
+            let found = Things::of(page, schema, &output);
             let more = if found.has_more { "+" } else { "" };
             let names = found.things.iter().map(|thing| thing.name.clone());
             let names = names.filter(|name| !name.is_empty()).take(NAMES).collect();

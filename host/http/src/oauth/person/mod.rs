@@ -3,17 +3,21 @@
 //! - `calls`: the calls of a page, each within a time
 //! - `things`: what a call has answered, as a page shows it
 //! - `forms`: the forms of actions, and the input that a person has filled in
+//! - `budget`: how much one page has of what capabilities answer
 //! - `refused`: why a call was refused, in words
 //! - `activity`: what was done last in the name of an agent
 //! - `glance`: the capabilities on the first page of the account, with what they have
 //! - `page`: the page of one capability
 //! - `file`, `zip`: files that capabilities answer in parts
+//! - `downloads`: the downloads that run now
 //!
 //! Texts of components are hostile until proved otherwise: each page says whose they are, templates escape them, and
 //! what one page has is bounded. A call that fails or takes too long is a line on the page.
 
 pub(super) mod activity;
+mod budget;
 pub(super) mod calls;
+pub(in super::super) mod downloads;
 mod file;
 mod forms;
 pub(super) mod glance;

@@ -1,6 +1,7 @@
 //! `/account/{capability}`: what a person has with one capability, and what they can do there without an agent.
 
 use super::{
+    budget::Budget,
     calls::PersonCalls,
     file::Archive,
     forms::{AGREED, FormView, InputView, Sent, input, is_sent},
@@ -18,7 +19,7 @@ use crate::{
         forms::{PageForm, PageRequest, failed, foreign_form, form_token},
         session::failure_page,
     },
-    page::{FormTargets, page},
+    page::{FormTargets, page_of_text, unrendered},
 };
 use askama::Template;
 use axum::{
@@ -28,8 +29,9 @@ use axum::{
     response::Response,
 };
 use futures_util::future::join_all;
-use portolan_catalog::{Capability, PersonPage, Snapshot};
+use portolan_catalog::{Action, Capability, PersonPage, Snapshot};
 use portolan_vocabulary::{ErrorCode, Failure};
+use serde_json::Value;
 use std::sync::Arc;
 
 #[derive(Template)]
@@ -44,6 +46,8 @@ struct CapabilityPage<'a> {
     done: Option<&'a str>,
     refused: Option<&'a Refused>,
     sections: Vec<Section<'a>>,
+    /// Whether there is more than fits on the page.
+    is_cut: bool,
 }
 
 /// What a page has under one heading.
@@ -57,7 +61,7 @@ struct Section<'a> {
 /// What an action that reads has answered.
 struct View<'a> {
     title: &'a str,
-    shown: Result<Shown, Refused>,
+    shown: Result<Shown, &'a Refused>,
 }
 
 struct Shown {
@@ -73,6 +77,19 @@ struct ThingView {
     forms: Vec<FormView>,
 }
 
+/// What a page is made from, when all that it shows has been read.
+struct Contents {
+    capability: Arc<Capability>,
+    path: String,
+    proof: String,
+    form_token: String,
+    done: Option<String>,
+    /// What was read for each view, with the number of its part.
+    views: Vec<(usize, Result<Value, Refused>)>,
+    /// The form that was sent, and why it was refused.
+    sent: Option<(PageForm, Refused)>,
+}
+
 /// The parts of a request that show a page.
 struct Request<'a> {
     calls: PersonCalls<'a>,
@@ -80,7 +97,6 @@ struct Request<'a> {
     capability: &'a Capability,
     /// The number of the view that begins at a cursor, and that cursor.
     cursor: Option<(&'a str, &'a str)>,
-    sent: Option<Sent<'a>>,
 }
 
 /// Shows what the person has with a capability.
@@ -108,20 +124,14 @@ pub(crate) async fn show(
     let query = parameters(query.unwrap_or_default().as_bytes()).unwrap_or_default();
     let of_query = |name: &str| query.get(name).map(String::as_str);
     let cursor = of_query("view").zip(of_query("cursor"));
-    let request = Request { calls, snapshot: &snapshot, capability, cursor, sent: None };
-    let sections = sections(&request).await;
+    let request = Request { calls, snapshot: &snapshot, capability, cursor };
+    let views = read_views(&request).await;
     let (form_token, cookies) = form_token(&app, cookies);
-    let shown = CapabilityPage {
-        capability,
-        path: &path,
-        publisher: publisher(capability),
-        proof: &session.proof,
-        form_token: &form_token,
-        done: done(&app, &cookies, capability, &query),
-        refused: None,
-        sections,
-    };
-    cookies.add_to(page(StatusCode::OK, &shown, FormTargets::ThisHost))
+    let done = done(&app, &cookies, capability, &query).map(str::to_owned);
+    let capability = Arc::clone(capability);
+    let proof = session.proof;
+    let contents = Contents { capability, path, proof, form_token, done, views, sent: None };
+    cookies.add_to(contents.respond(&app, StatusCode::OK).await)
 }
 
 /// Carries out a form of the page: runs its action in the person's name.
@@ -150,49 +160,49 @@ pub(crate) async fn submit(
         return foreign_form();
     };
     let input = input(declared, action, &form);
-    if let Some(file) = &declared.file {
-        let archive = Archive {
-            capability: Arc::clone(capability),
-            page: declared.clone(),
-            file: file.clone(),
-            input,
-            request_id,
-            address: *address,
-        };
-        let responded = archive.respond(Arc::clone(&app), session).await;
-        return responded.unwrap_or_else(|failure| failed(&failure));
-    }
-    let calls = match PersonCalls::of(&app, &session, request_id, *address).await {
+    let calls = match PersonCalls::of(&app, &session, Arc::clone(&request_id), *address).await {
         Ok(calls) => calls,
         Err(error) => return failure_page(&error),
     };
-    let called = match declared.confirm.is_some() && form.field(AGREED).is_empty() {
-        true => {
+    let called = match &declared.file {
+        Some(file) => {
+            let archive = Archive {
+                capability: Arc::clone(capability),
+                page: declared.clone(),
+                file: file.clone(),
+                input,
+                request_id,
+                address: *address,
+                cookies: cookies.clone(),
+            };
+            archive.respond(Arc::clone(&app), &session).await
+        }
+        None if declared.confirm.is_some() && form.field(AGREED).is_empty() => {
             let message = "Nothing was done, because the box was not ticked.";
             Err(Failure::new(ErrorCode::ConfirmRequired).message(message))
         }
-        false => calls.call(capability, name, input).await,
+        None => {
+            let done = calls.call(capability, name, input).await;
+            done.map(|_output| see_other(&done_address(&app, cookies, capability, name)))
+        }
     };
     let failure = match called {
-        Ok(_) => return see_other(&done_address(&app, cookies, capability, name)),
+        Ok(response) => return response,
         Err(failure) => failure,
     };
     let refused = Refused::of(&failure, &snapshot);
-    let sent = Some(Sent { form: &form, refused: &refused });
-    let request = Request { calls, snapshot: &snapshot, capability, cursor: None, sent };
-    let sections = sections(&request).await;
-    let shown = CapabilityPage {
-        capability,
-        path: &path,
-        publisher: publisher(capability),
-        proof: &session.proof,
-        form_token: form.field("form_token"),
+    let request = Request { calls, snapshot: &snapshot, capability, cursor: None };
+    let contents = Contents {
+        capability: Arc::clone(capability),
+        path,
+        proof: session.proof,
+        form_token: form.field("form_token").to_owned(),
         done: None,
-        refused: Some(&refused),
-        sections,
+        views: read_views(&request).await,
+        sent: Some((form, refused)),
     };
     let status = StatusCode::from_u16(failure.kind.http_status());
-    page(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), &shown, FormTargets::ThisHost)
+    contents.respond(&app, status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)).await
 }
 
 /// Finds a capability that has a page for people.
@@ -235,78 +245,149 @@ fn done<'a>(
     Some(declared.and_then(|page| page.title.as_ref()).unwrap_or(&action.descriptor.title))
 }
 
-/// Returns the sections of a page, in the order in which the capability declares them.
-async fn sections<'a>(request: &Request<'a>) -> Vec<Section<'a>> {
-    let pages = &request.capability.person_pages;
-    let views = pages.iter().filter(|page| page.is_view());
-    let views = join_all(views.map(async |page| (page, view(request, page).await))).await;
-    let mut sections: Vec<Section<'a>> = Vec::new();
-    for page in pages {
-        let is_known = sections.iter().any(|section| section.title == page.section);
-        if !is_known {
-            sections.push(Section { title: &page.section, views: Vec::new(), forms: Vec::new() });
-        }
-    }
-    let mut forms: Vec<_> = pages
-        .iter()
-        .filter(|page| !page.is_view() && page.of.is_none())
-        .filter_map(|page| Some((page, form(request, page, None, &page.number.to_string())?)))
-        .collect();
-    let mut views: Vec<_> =
-        views.into_iter().filter_map(|(page, view)| Some((page, view?))).collect();
-    for section in &mut sections {
-        let is_in = |page: &PersonPage| page.section == section.title;
-        section.views.extend(views.extract_if(.., |(page, _)| is_in(page)).map(|(_, view)| view));
-        section.forms.extend(forms.extract_if(.., |(page, _)| is_in(page)).map(|(_, form)| form));
-    }
-    sections
+/// Reads what the views of a page show.
+async fn read_views(request: &Request<'_>) -> Vec<(usize, Result<Value, Refused>)> {
+    let views = request.capability.person_pages.iter().filter(|page| page.is_view());
+    join_all(views.map(async |page| (page.number, read_view(request, page).await))).await
 }
 
-/// Reads what a view shows, with the forms about each thing.
-async fn view<'a>(request: &Request<'a>, page: &'a PersonPage) -> Option<View<'a>> {
-    let action = request.capability.action(&page.action)?;
-    let title = page.title.as_ref().unwrap_or(&action.descriptor.title).as_str();
+async fn read_view(request: &Request<'_>, page: &PersonPage) -> Result<Value, Refused> {
     let cursor = request
         .cursor
         .filter(|(view, _)| *view == page.number.to_string())
         .map(|(_, cursor)| cursor);
     let read = request.calls.read(request.capability, page, cursor).await;
-    let shown = match read {
-        Ok(output) => Ok(shown(request, page, &output)),
-        Err(failure) => Err(Refused::of(&failure, request.snapshot)),
-    };
-    Some(View { title, shown })
+    read.map_err(|failure| Refused::of(&failure, request.snapshot))
 }
 
-fn shown(request: &Request<'_>, page: &PersonPage, output: &serde_json::Value) -> Shown {
-    let found = Things::of(page, output);
-    let next = found.next_cursor.as_deref().map(|cursor| {
-        let query = [("view", &*page.number.to_string()), ("cursor", cursor)];
-        let query = serde_urlencoded::to_string(query).unwrap_or_default();
-        format!("{}?{query}", path_of(request.capability))
-    });
-    let with_forms = |(number, thing): (usize, Thing)| {
-        let is_about = |other: &&PersonPage| {
-            other.of.is_some() && other.section == page.section && thing.allows(&other.action)
+impl Contents {
+    /// Answers with the page. It is rendered where long work delays no other request.
+    async fn respond(self, app: &App, status: StatusCode) -> Response {
+        match app.host.sandbox.compute(move || self.render()).await {
+            Ok(text) => page_of_text(status, text, FormTargets::ThisHost),
+            Err(error) => unrendered(&error),
+        }
+    }
+
+    fn render(&self) -> Result<String, askama::Error> {
+        let mut budget = Budget::of_page();
+        let sections = self.sections(&mut budget);
+        let shown = CapabilityPage {
+            capability: &self.capability,
+            path: &self.path,
+            publisher: publisher(&self.capability),
+            proof: &self.proof,
+            form_token: &self.form_token,
+            done: self.done.as_deref(),
+            refused: self.sent.as_ref().map(|(_, refused)| refused),
+            sections,
+            is_cut: budget.is_spent(),
         };
-        let forms = request.capability.person_pages.iter().filter(is_about);
-        let forms = forms.filter_map(|about| {
-            let id = format!("{}-{number}-{}", page.number, about.number);
-            form(request, about, Some(&thing), &id)
-        });
-        let forms = forms.collect();
-        ThingView { thing, forms }
-    };
-    let things = found.things.into_iter().enumerate().map(with_forms).collect();
-    Shown { things, next, has_more: found.has_more }
-}
+        shown.render()
+    }
 
-fn form(
-    request: &Request<'_>,
-    page: &PersonPage,
-    thing: Option<&Thing>,
-    id: &str,
-) -> Option<FormView> {
-    let action = request.capability.action(&page.action)?;
-    Some(FormView::new(page, action, thing, id.to_owned(), request.sent))
+    /// Returns the sections of the page, in the order in which the capability declares them. The forms that are about
+    /// no thing are the first in the budget, so that no number of things is in their way.
+    fn sections(&self, budget: &mut Budget) -> Vec<Section<'_>> {
+        let pages = &self.capability.person_pages;
+        let mut sections: Vec<Section<'_>> = Vec::new();
+        for page in pages {
+            let is_known = sections.iter().any(|section| section.title == page.section);
+            if !is_known {
+                let title = page.section.as_str();
+                sections.push(Section { title, views: Vec::new(), forms: Vec::new() });
+            }
+        }
+        for page in pages.iter().filter(|page| !page.is_view() && page.of.is_none()) {
+            let form = self.form(page, None, page.number.to_string(), budget);
+            let section = sections.iter_mut().find(|section| section.title == page.section);
+            if let Some((section, form)) = section.zip(form) {
+                section.forms.push(form);
+            }
+        }
+        for (number, read) in &self.views {
+            let Some(page) = pages.iter().find(|page| page.number == *number) else { continue };
+            let view = self.view(page, read, budget);
+            let section = sections.iter_mut().find(|section| section.title == page.section);
+            if let Some((section, view)) = section.zip(view) {
+                section.views.push(view);
+            }
+        }
+        sections
+    }
+
+    /// Returns what a view shows, with the forms about each thing.
+    fn view<'a>(
+        &'a self,
+        page: &'a PersonPage,
+        read: &'a Result<Value, Refused>,
+        budget: &mut Budget,
+    ) -> Option<View<'a>> {
+        let action = self.capability.action(&page.action)?;
+        let title = page.title.as_ref().unwrap_or(&action.descriptor.title).as_str();
+        let shown = read.as_ref().map(|output| self.shown(page, action, output, budget));
+        Some(View { title, shown })
+    }
+
+    fn shown(
+        &self,
+        page: &PersonPage,
+        action: &Action,
+        output: &Value,
+        budget: &mut Budget,
+    ) -> Shown {
+        let found = Things::of(page, action.schemas.output.document(), output);
+        let next = found.next_cursor.as_deref().map(|cursor| {
+            let query = [("view", &*page.number.to_string()), ("cursor", cursor)];
+            let query = serde_urlencoded::to_string(query).unwrap_or_default();
+            format!("{}?{query}", self.path)
+        });
+        let mut shown = Shown { things: Vec::new(), next, has_more: found.has_more };
+        for (number, thing) in found.things.into_iter().enumerate() {
+            if !budget.admit(0, thing.bytes()) {
+                shown.has_more = true;
+                break;
+            }
+            let id = format!("{}-{number}", page.number);
+            let forms = self.forms_about(&thing, &page.section, &id, budget);
+            shown.things.push(ThingView { thing, forms });
+        }
+        shown
+    }
+
+    /// Returns the forms about a thing of a section.
+    fn forms_about(
+        &self,
+        thing: &Thing,
+        section: &str,
+        id: &str,
+        budget: &mut Budget,
+    ) -> Vec<FormView> {
+        let is_about = |page: &&PersonPage| {
+            page.of.is_some() && page.section == section && thing.allows(&page.action)
+        };
+        let pages = self.capability.person_pages.iter().filter(is_about);
+        let forms = pages.filter_map(|page| {
+            self.form(page, Some(thing), format!("{id}-{}", page.number), budget)
+        });
+        forms.collect()
+    }
+
+    fn form(
+        &self,
+        page: &PersonPage,
+        thing: Option<&Thing>,
+        id: String,
+        budget: &mut Budget,
+    ) -> Option<FormView> {
+        let action = self.capability.action(&page.action)?;
+        // It counts before it is made, because to make it takes time.
+        if !budget.admit(1, 0) {
+            return None;
+        }
+        let sent = self.sent.as_ref().map(|(form, refused)| Sent { form, refused });
+        let form = FormView::new(page, action, thing, id, sent)?;
+        let (inputs, bytes) = form.size();
+        budget.admit(inputs, bytes).then_some(form)
+    }
 }

@@ -1,6 +1,6 @@
 //! What an action has answered, as a page shows it: things with a name, and facts about them.
 
-use portolan_catalog::PersonPage;
+use portolan_catalog::{PersonPage, has_choices};
 use portolan_vocabulary::{Timestamp, is_snake_case};
 use serde::Deserialize as _;
 use serde_json::Value;
@@ -37,19 +37,18 @@ pub(super) struct Things {
 }
 
 impl Things {
-    /// Reads the things of an output, as the capability has declared where they are.
-    pub(super) fn of(page: &PersonPage, output: &Value) -> Self {
+    /// Reads the things of an output with this schema, as the capability has declared where they are.
+    pub(super) fn of(page: &PersonPage, schema: &Value, output: &Value) -> Self {
         let mut values: Vec<(&str, &Value)> = Vec::new();
         if page.things.is_empty() {
             values.push(("", output));
         }
         // Things of several kinds are told apart by where they are.
         let has_kinds = page.things.len() > 1;
-        for path in &page.things {
-            let kind = if has_kinds { path.as_str() } else { "" };
+        for path in page.things.iter().map(String::as_str) {
             match at(output, path) {
-                Some(Value::Array(list)) => values.extend(list.iter().map(|value| (kind, value))),
-                Some(value) => values.push((kind, value)),
+                Some(Value::Array(list)) => values.extend(list.iter().map(|value| (path, value))),
+                Some(value) => values.push((path, value)),
                 None => {}
             }
         }
@@ -57,16 +56,26 @@ impl Things {
         let next_cursor = output.get("next_cursor").and_then(Value::as_str).map(str::to_owned);
         let has_more = next_cursor.is_some() || values.len() > THINGS;
         let values = values.into_iter().take(THINGS);
-        let things = values.map(|(kind, value)| Thing::of(page, kind, value)).collect();
+        let thing = |(path, value): (&str, &Value)| {
+            let kind = if has_kinds { path } else { "" };
+            let is_choice = |column: &str| match path {
+                "" => has_choices(schema, column),
+                path => has_choices(schema, &format!("{path}.{column}")),
+            };
+            Thing::of(page, kind, is_choice, value)
+        };
+        let things = values.map(thing).collect();
         Self { things, next_cursor, has_more }
     }
 }
 
 impl Thing {
-    fn of(page: &PersonPage, kind: &str, value: &Value) -> Self {
-        let mut facts = page.columns.iter().filter_map(|path| Fact::of(path, at(value, path)?));
+    fn of(page: &PersonPage, kind: &str, is_choice: impl Fn(&str) -> bool, value: &Value) -> Self {
+        let fact = |path: &String| Fact::of(path, at(value, path)?, is_choice(path));
+        let mut facts = page.columns.iter().filter_map(fact);
         // A thing without a name begins with its first fact.
-        let first = page.columns.first().and_then(|path| at(value, path)).and_then(text);
+        let first = page.columns.first();
+        let first = first.and_then(|path| text(at(value, path)?, is_choice(path)));
         let name = match first {
             Some(name) => {
                 facts.next();
@@ -77,6 +86,14 @@ impl Thing {
         Self { name, facts: facts.collect(), value: value.clone() }
     }
 
+    /// Returns the number of bytes of what is shown of the thing.
+    pub(super) fn bytes(&self) -> usize {
+        let facts = self.facts.iter().map(|fact| {
+            fact.label.len() + fact.text.len() + fact.instant.as_ref().map_or(0, String::len)
+        });
+        self.name.len() + facts.sum::<usize>()
+    }
+
     /// Returns whether the thing's capability offers an action on it now.
     pub(super) fn allows(&self, action: &str) -> bool {
         let allowed = self.value.get("allowed_actions").and_then(Value::as_array);
@@ -85,8 +102,8 @@ impl Thing {
 }
 
 impl Fact {
-    fn of(path: &str, value: &Value) -> Option<Self> {
-        let text = text(value)?;
+    fn of(path: &str, value: &Value, is_choice: bool) -> Option<Self> {
+        let text = text(value, is_choice)?;
         let instant = Timestamp::deserialize(value).ok();
         let shown = instant.map_or(text, minute);
         Some(Self { label: label(path), text: shown, instant: instant.map(|at| at.to_string()) })
@@ -111,21 +128,24 @@ pub(super) fn label(path: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Returns a value for people to read; `None` if there is nothing to read.
-fn text(value: &Value) -> Option<String> {
+/// Returns a value for people to read, and the words of a choice apart; `None` if there is nothing to read.
+fn text(value: &Value, is_choice: bool) -> Option<String> {
     let text = match value {
-        Value::String(text) => words(text),
+        Value::String(text) if is_choice => words(text),
+        Value::String(text) => text.chars().take(FACT_CHARACTERS + 1).collect(),
         Value::Number(number) => number.to_string(),
         Value::Bool(true) => "yes".to_owned(),
         Value::Bool(false) => "no".to_owned(),
         Value::Array(list) => {
-            let texts: Vec<_> = list.iter().filter_map(text).take(FACT_ELEMENTS).collect();
+            let texts = list.iter().filter_map(|value| text(value, is_choice));
+            let texts: Vec<_> = texts.take(FACT_ELEMENTS).collect();
             texts.join(", ")
         }
         Value::Object(fields) => {
             let texts = fields.iter().filter(|(_, value)| !value.is_object() && !value.is_array());
-            let texts =
-                texts.filter_map(|(name, value)| Some(format!("{} {}", words(name), text(value)?)));
+            let texts = texts.filter_map(|(name, value)| {
+                Some(format!("{} {}", words(name), text(value, false)?))
+            });
             texts.take(FACT_ELEMENTS).collect::<Vec<_>>().join(", ")
         }
         Value::Null => String::new(),
@@ -154,34 +174,46 @@ mod tests {
     fn things_are_found_and_told_in_words() {
         let output = json!({
             "items": [
-                { "title": "Emma", "state": "on_loan", "due": { "at": "2026-11-21T18:05:00Z" }, "tags": ["a", 1, null] },
+                { "title": "Emma", "state": "on_loan", "due": { "at": "2026-11-21T18:05:00Z" }, "tags": ["a", 1, null], "reader": "ada_l" },
                 { "title": null, "state": "here" },
                 "no thing",
             ],
             "next_cursor": "c",
         });
-        let found = Things::of(&page(&["items"], &["title", "state", "due.at", "tags"]), &output);
+        let schema = json!({ "properties": { "items": { "type": "array", "items": { "properties": {
+            "title": { "type": "string" }, "state": { "enum": ["on_loan", "here"] },
+        } } } } });
+        let columns = ["title", "state", "due.at", "tags", "reader"];
+        let found = Things::of(&page(&["items"], &columns), &schema, &output);
         let names: Vec<_> = found.things.iter().map(|thing| &*thing.name).collect();
         assert_eq!(names, ["Emma", ""]);
         let facts: Vec<_> =
             found.things[0].facts.iter().map(|fact| (&*fact.label, &*fact.text)).collect();
         assert_eq!(
             facts,
-            [("State", "on loan"), ("Due: at", "2026-11-21 18:05 UTC"), ("Tags", "a, 1")]
+            [
+                ("State", "on loan"),
+                ("Due: at", "2026-11-21 18:05 UTC"),
+                ("Tags", "a, 1"),
+                // A name is not a choice, and stays as somebody has written it.
+                ("Reader", "ada_l"),
+            ]
         );
         assert_eq!(found.things[1].facts[0].text, "here");
         assert!(found.has_more);
         // One thing, or one that is not there.
         let output = json!({ "export": { "state": "ready" }, "erasure": null });
-        let found = Things::of(&page(&["export", "erasure"], &["state"]), &output);
+        let none = Value::Null;
+        let found = Things::of(&page(&["export", "erasure"], &["state"]), &none, &output);
         assert_eq!((found.things.len(), &*found.things[0].name), (1, "Export: ready"));
-        assert_eq!(Things::of(&page(&[], &["export.state"]), &output).things[0].name, "ready");
+        let found = Things::of(&page(&[], &["export.state"]), &none, &output);
+        assert_eq!(found.things[0].name, "ready");
     }
 
     #[test]
     fn what_is_shown_is_bounded() {
         let long = json!({ "items": vec![json!({ "title": "x".repeat(1_000) }); 60] });
-        let found = Things::of(&page(&["items"], &["title"]), &long);
+        let found = Things::of(&page(&["items"], &["title"]), &Value::Null, &long);
         assert_eq!((found.things.len(), found.has_more), (THINGS, true));
         assert_eq!(found.things[0].name.chars().count(), FACT_CHARACTERS + 1);
     }
