@@ -1,68 +1,55 @@
 // Takes a picture of each page of pages.json: wide and on a phone, light and dark.
 //
-// node screenshots.mjs URL OUTBOX FOLDER
+// node screenshots.mjs URL OUTBOX FOLDER OPERATOR_URL TOKEN_FILE
 
-import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { launched } from "./chromium.mjs";
 import { code, messages } from "./person.mjs";
 
-const [url, outbox, folder] = process.argv.slice(2);
+const [url, outbox, folder, operatorUrl, tokenFile] = process.argv.slice(2);
 const pages = JSON.parse(await readFile(new URL("pages.json", import.meta.url), "utf8"));
 const PHONE_NUMBER = "+12015550188";
 const SIZES = { wide: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } };
 const browser = await launched();
 
-/** Signs a person in with a code, as for an application, and returns the cookies. */
-async function signIn() {
-  const server = createServer((_, response) => response.end("back"));
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const redirect_uri = `http://127.0.0.1:${server.address().port}/callback`;
-  const registration = await fetch(`${url}/oauth/register`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({
-      client_name: "Harbour Notes",
-      redirect_uris: ["http://127.0.0.1/callback"],
-      token_endpoint_auth_method: "none",
-    }),
-  });
-  const { client_id } = await registration.json();
-  const query = new URLSearchParams({
-    client_id,
-    redirect_uri,
-    response_type: "code",
-    code_challenge: createHash("sha256").update("v".repeat(43)).digest("base64url"),
-    code_challenge_method: "S256",
-    state: "pictures",
-  });
+/** Opens a page that asks for a sign-in, signs in by `fill`, and returns the cookies. */
+async function signIn(address, fill) {
   const context = await browser.newContext();
   const page = await context.newPage();
+  await page.goto(address);
+  await fill(page);
+  const { cookies } = await context.storageState();
+  await context.close();
+  return cookies;
+}
+
+async function asPerson(page) {
   const seen = (await messages(outbox, PHONE_NUMBER)).length;
-  await page.goto(`${url}/oauth/authorize?${query}`);
   await page.getByLabel("Mobile number").fill(PHONE_NUMBER);
   await page.getByRole("button", { name: "Send the code" }).click();
   await page.getByLabel("Code of six digits").fill(await code(outbox, PHONE_NUMBER, seen));
   await page.getByRole("button", { name: "Continue" }).click();
-  await page.getByRole("button", { name: /^Allow$/ }).click();
-  await page.getByText("back").waitFor();
-  const { cookies } = await context.storageState();
-  await context.close();
-  server.close();
-  return cookies;
+  await page.getByRole("heading", { name: "Agents" }).waitFor();
 }
 
-const cookies = await signIn();
+async function asOperator(page) {
+  await page.getByLabel("Token").fill((await readFile(tokenFile, "utf8")).trim());
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForURL(`${operatorUrl}/console`);
+}
+
+const cookies = {
+  person: await signIn(`${url}/account`, asPerson),
+  operator: await signIn(`${operatorUrl}/console`, asOperator),
+};
 for (const [size, viewport] of Object.entries(SIZES)) {
   for (const colorScheme of ["light", "dark"]) {
     for (const { name, path, as, ready } of pages) {
       const context = await browser.newContext({ colorScheme, viewport });
-      if (as === "person") await context.addCookies(cookies);
+      if (as) await context.addCookies(cookies[as]);
       const page = await context.newPage();
-      const response = await page.goto(new URL(path, url).href);
+      const response = await page.goto(new URL(path, as === "operator" ? operatorUrl : url).href);
       if (!response.headers()["content-type"]?.startsWith("text/html")) {
         console.log(`${path} is no page here`);
       } else {

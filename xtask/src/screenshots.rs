@@ -47,7 +47,8 @@ pub(crate) fn take() -> Result<()> {
     let mut host = Host(command(&binary, &folder, &["serve"]).stdout(Stdio::piped()).spawn()?);
     let output = host.0.stdout.take().context("the host has no output")?;
     let mut lines = BufReader::new(output).lines();
-    let url = address(&mut lines)?;
+    let url = address(&mut lines, "agents:")?;
+    let operator_url = address(&mut lines, "operator:")?;
     // The rest of the output has to be read, or the host would block on a full pipe.
     std::thread::spawn(move || lines.for_each(drop));
     let city = ["feeds", "demo", "--folder", "feeds", "--public-url", &url];
@@ -68,6 +69,7 @@ pub(crate) fn take() -> Result<()> {
     let outbox = folder.join("data/sms-outbox.jsonl");
     let mut program = Command::new("node");
     program.arg(clients.join("screenshots.mjs")).arg(&url).arg(outbox).arg(&pictures);
+    program.arg(&operator_url).arg(folder.join("data/operator.token"));
     run::run(&mut program)?;
     drop(host);
     Ok(fs::remove_dir_all(folder)?)
@@ -104,10 +106,10 @@ fn ensure(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Reads the address for agents from what the host prints.
-fn address(lines: &mut Lines<BufReader<ChildStdout>>) -> Result<String> {
+/// Reads an address from what the host prints.
+fn address(lines: &mut Lines<BufReader<ChildStdout>>, name: &str) -> Result<String> {
     for line in lines {
-        if let Some(url) = line?.trim().strip_prefix("agents:") {
+        if let Some(url) = line?.trim().strip_prefix(name) {
             return Ok(url.trim().to_owned());
         }
     }
