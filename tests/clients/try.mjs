@@ -47,7 +47,7 @@ test("the keyboard is enough, and the agent is registered once", async () => {
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
   await said(page, /^200 answered in \d+ ms$/);
-  assert.equal(await page.locator(":focus").textContent(), "Call");
+  assert.equal(await page.locator(":focus").textContent(), "Make the call");
   const shown = JSON.parse(await answer(page).getByRole("region", { name: "Answer" }).textContent());
   assert.equal(shown.meta.capability, "faq_search");
   assert.equal(shown.meta.test_mode, true);

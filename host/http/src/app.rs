@@ -2,8 +2,8 @@
 
 use crate::{
     assets::icon_path, change_streams::ChangeStreams, compressed::CompressedDocuments,
-    connections::Connections, descriptions::Descriptions, guide, map_settings::MapSettings,
-    oauth::Downloads, operator::OperatorAccess, page_cache::PageCache, proxies::Proxies,
+    connections::Connections, descriptions::Descriptions, downloads::Downloads, guide,
+    map_settings::MapSettings, operator::OperatorAccess, page_cache::PageCache, proxies::Proxies,
     status_board::StatusBoard,
 };
 use portolan_mcp::{Mcp, McpSettings};

@@ -20,7 +20,7 @@
 //!   `descriptions`, `metadata` and its `guide`, `install`; `oauth` for their clients.
 //! - Handlers for people: `front` (the first page), `docs` (the reference), `status` with its `status_board`, `map`,
 //!   `record_pages` with their `page_cache` and `sitemap`, `handoff`, the pages of `oauth`, among them those of the
-//!   links in text messages. For the provider of text messages: `sms`.
+//!   links in text messages and of accounts (`downloads`). For the provider of text messages: `sms`.
 //! - For operators: `operator_routes` is the table of their routes and roles, `operator_gate` what every
 //!   request passes, `operator` how operators are known; the handlers are in `admin`, `audit_export`,
 //!   `audit_verification`, `quarantine`, `versions`, `metrics`, `observation` (with `setting`), `problems`,
@@ -62,6 +62,7 @@ mod cors;
 mod descriptions;
 mod dispatcher;
 mod docs;
+mod downloads;
 mod error_page;
 mod events;
 mod export;

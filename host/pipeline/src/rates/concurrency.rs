@@ -1,6 +1,6 @@
 //! How many calls of one account run at once.
 
-use super::{CALLER_LIFE, account::Account};
+use super::{account::Account, table::CALLER_LIFE};
 use ahash::RandomState;
 use moka::sync::Cache;
 use portolan_vocabulary::{ErrorCode, Failure, Limits, MINUTE};

@@ -29,12 +29,10 @@ use counter::{Counter, Taken};
 use exchange::Exchange;
 use moka::sync::Cache;
 use portolan_store::{DbError, Store};
-use portolan_vocabulary::{
-    Access, AgentCaller, Clock, ErrorCode, Failure, HOUR, Keyring, Limits, MINUTE,
-};
+use portolan_vocabulary::{Access, AgentCaller, Clock, ErrorCode, Failure, HOUR, Keyring, Limits};
 use serde_json::json;
 use std::{net::IpAddr, sync::Arc, time::Duration};
-use table::Rate;
+use table::{CALLER_LIFE, Rate};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 pub use usage::{AccountUse, RateUse};
 
@@ -42,10 +40,6 @@ pub use usage::{AccountUse, RateUse};
 const MAX_COUNTERS: u64 = 100_000;
 /// The maximum number of callers whose counters are kept together.
 const MAX_CALLERS: u64 = 10_000;
-
-/// How long the counters of a caller are kept together before they are looked up again, which shows that they are in
-/// use.
-const CALLER_LIFE: Duration = MINUTE;
 
 /// The interval of exchanges with the database.
 const EXCHANGE_INTERVAL: Duration = Duration::from_secs(1);

@@ -3,6 +3,10 @@
 use portolan_vocabulary::{HOUR, Limits, MINUTE};
 use std::time::Duration;
 
+/// How long the counters of a caller are kept together before they are looked up again, which shows that they are in
+/// use.
+pub(super) const CALLER_LIFE: Duration = MINUTE;
+
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Rate {

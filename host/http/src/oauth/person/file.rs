@@ -3,9 +3,10 @@
 //! Each file is collected before it is sent, because its size comes first; the archive as a whole is not. Before each
 //! call, the session of the person is looked up again: a download ends with it.
 
-use super::{calls::PersonCalls, downloads::Download, things::at, zip::Zip};
+use super::{calls::PersonCalls, things::at, zip::Zip};
 use crate::{
     App,
+    downloads::Download,
     oauth::{browser::Cookies, session::find_session},
 };
 use axum::{

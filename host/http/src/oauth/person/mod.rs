@@ -9,7 +9,6 @@
 //! - `glance`: the capabilities on the first page of the account, with what they have
 //! - `page`: the page of one capability
 //! - `file`, `zip`: files that capabilities answer in parts
-//! - `downloads`: the downloads that run now
 //!
 //! Texts of components are hostile until proved otherwise: each page says whose they are, templates escape them, and
 //! what one page has is bounded. A call that fails or takes too long is a line on the page.
@@ -17,7 +16,6 @@
 pub(super) mod activity;
 mod budget;
 pub(super) mod calls;
-pub(in super::super) mod downloads;
 mod file;
 mod forms;
 pub(super) mod glance;

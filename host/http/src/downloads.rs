@@ -17,14 +17,14 @@ pub(crate) struct Downloads(Arc<Mutex<HashSet<String>>>);
 
 /// A download that runs until this is dropped.
 #[derive(Debug)]
-pub(super) struct Download {
+pub(crate) struct Download {
     running: Arc<Mutex<HashSet<String>>>,
     owner_id: String,
 }
 
 impl Downloads {
     /// Begins the download of a person; `rate_limited` if one of theirs runs, or as many as a node has.
-    pub(super) fn begin(&self, owner_id: &str) -> Result<Download, Failure> {
+    pub(crate) fn begin(&self, owner_id: &str) -> Result<Download, Failure> {
         let refused = |message: &'static str| {
             Failure::new(ErrorCode::RateLimited).message(message).after_s(WAIT_S)
         };
