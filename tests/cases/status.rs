@@ -183,7 +183,7 @@ async fn hostile_texts_stay_texts() {
     let shown = page(&host).await;
     assert_eq!(found(&shown, "script").len(), 0);
     assert_eq!(found(&shown, "article h3 a"), [HOSTILE]);
-    assert_eq!(found(&shown, ".told"), [text_of_two_lines.clone()]);
+    assert_eq!(found(&shown, ".told"), [&*text_of_two_lines]);
     let atom = text(&host.fetch("/status.atom", &[]).await);
     assert!(!atom.contains("<script") && !atom.contains("]]>"), "{atom}");
     assert_eq!(status(&host).await["incidents"][0]["title"], HOSTILE);

@@ -3,6 +3,7 @@
 use portolan_vocabulary::{MINUTE, Timestamp};
 use serde::Serialize;
 use std::{
+    cmp::Reverse,
     collections::{BTreeMap, HashMap},
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -269,7 +270,7 @@ fn add_codes(sums: &mut Codes, codes: &Codes) {
 fn counts(codes: Codes) -> Vec<CodeCount> {
     let mut counts: Vec<_> =
         codes.into_iter().map(|(code, count)| CodeCount { code, count }).collect();
-    counts.sort_by(|one, other| other.count.cmp(&one.count));
+    counts.sort_by_key(|counted| Reverse(counted.count));
     counts
 }
 

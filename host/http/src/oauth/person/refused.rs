@@ -84,9 +84,9 @@ fn excerpt(text: &str) -> String {
 fn duration(seconds: u64) -> String {
     match seconds {
         0 | 1 => "one second".to_owned(),
-        ..MINUTES_FROM_S => format!("{seconds} seconds"),
-        ..HOURS_FROM_S => format!("{} minutes", seconds.div_ceil(60)),
-        _ => format!("{} hours", seconds.div_ceil(3600)),
+        2..MINUTES_FROM_S => format!("{seconds} seconds"),
+        MINUTES_FROM_S..HOURS_FROM_S => format!("{} minutes", seconds.div_ceil(60)),
+        HOURS_FROM_S.. => format!("{} hours", seconds.div_ceil(3600)),
     }
 }
 
