@@ -65,7 +65,7 @@ fn assert_safe(page: &Answer) {
     assert!(page.header("vary").contains("accept"), "{:?}", page.headers);
     assert_eq!(
         page.header("content-security-policy"),
-        "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+        "default-src 'none'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
     );
     assert_eq!(page.header("x-content-type-options"), "nosniff");
     assert_eq!(page.header("referrer-policy"), "no-referrer");

@@ -88,6 +88,8 @@ test("a live page shows what has changed, and says when it is not live any more"
   await other.getByRole("button", { name: "Sign out" }).click();
   await other.getByRole("heading", { name: "Operators sign in here" }).waitFor();
   await page.getByText(/Not live any more|Connecting again/).waitFor();
+  // It would connect again, and be refused.
+  await page.context().close();
 });
 
 test("the console works without JavaScript", async () => {
