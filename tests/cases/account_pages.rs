@@ -320,7 +320,7 @@ async fn only_forms_of_the_own_page_are_carried_out() {
     // An address that somebody else has made claims nothing.
     let page = ada.open(&format!("{RIGHTS}?done=cancel&proof=0")).await;
     assert!(shown(&page, "[role=status]").is_empty(), "{}", page.reply.text);
-    // Who is signed out signs in first.
+    // A form of a browser without a session is refused.
     let mut nobody = Person::new(&host);
     let page = nobody.open(RIGHTS).await;
     let token = erase.clone().with("form_token", &page.form_token);

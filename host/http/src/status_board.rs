@@ -37,7 +37,7 @@ pub(super) struct StatusBoard {
 struct Observed {
     started_at: Timestamp,
     database: (Condition, Timestamp),
-    /// Those that were last read.
+    /// The incidents of the last successful read.
     incidents: Arc<[Incident]>,
 }
 

@@ -129,7 +129,7 @@ impl Identity {
         match read::<OwnerRecord>(&mut unit, &self.records.owners, &owner_id).await? {
             None => self.remove_agent(&mut unit, agent_id, client_id).await?,
             Some((owner, _)) => {
-                // Who uses only their page has no other agent.
+                // A person can use the account page without having any agent.
                 let uses_page = self.uses_page(&mut unit, &owner_id).await?;
                 self.revoke_agent(&mut unit, agent_id).await?;
                 if !uses_page && owner.agents.iter().all(|id| id == agent_id) {

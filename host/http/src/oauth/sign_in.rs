@@ -85,7 +85,7 @@ const DEFAULT_PROBLEM: &str = "Something went wrong on our side. Try again in a 
 #[derive(Template)]
 #[template(path = "phone.html")]
 struct PhonePage<'a> {
-    /// Who asks; `None` if the person signs in for their own page.
+    /// The application or agent that asks for consent; `None` for a sign-in at the account page.
     name: Option<&'a str>,
     /// Whether the person came from an application in this browser, to which they can go back.
     can_go_back: bool,

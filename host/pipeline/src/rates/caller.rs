@@ -31,7 +31,7 @@ pub(super) struct CallerCounters {
     /// The account to which calls and writes are counted.
     pub(super) account: Account,
     pub(super) calls: Counted,
-    /// Those of an unclaimed agent's address and network.
+    /// The counters of an unclaimed agent's address and network; empty for a claimed agent.
     pub(super) calls_at_address: Vec<Counted>,
     pub(super) run_time: Vec<Counted>,
     pub(super) running: Vec<Running>,
@@ -80,7 +80,7 @@ impl CallerAccounts {
                 let at_address: Vec<_> = Account::of_address(caller.address).collect();
                 let of_run_time: Vec<_> =
                     [agent.clone()].into_iter().chain(at_address.clone()).collect();
-                // Who signs in does not wait for the agents at the same address.
+                // A sign-in does not wait for calls of other agents at the same address.
                 let of_running = if by_person { vec![agent.clone()] } else { of_run_time.clone() };
                 let (calls, run_time) = (Rate::AnonymousCalls, Rate::AnonymousRunTime);
                 Self { calls, run_time, agent, at_address, of_run_time, of_running }
