@@ -192,6 +192,7 @@ mod cases {
     mod status;
     mod store;
     mod store_held_events;
+    mod store_nodes;
     mod store_persistence;
     mod story;
     mod suspensions;

@@ -37,7 +37,7 @@
 //!
 //! Invariants:
 //!
-//! - Units of work are never committed at the same time, on any number of nodes.
+//! - The outcome of units of work, on any number of nodes, is that of committing one after the other.
 //! - A unit never commits if its read set has changed. The results of `unchecked` queries are left out of
 //!   the read set.
 //! - Sequences of inboxes never have gaps.

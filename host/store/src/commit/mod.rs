@@ -5,6 +5,7 @@ mod caps;
 mod committer;
 mod fan_out;
 mod holding;
+mod locks;
 mod overflow;
 mod quotas;
 mod rates;
