@@ -15,6 +15,7 @@ mod market;
 #[expect(clippy::indexing_slicing, reason = "the JSON is its own, or an answer that is checked")]
 mod matching;
 mod migration;
+mod nodes;
 #[path = "../../harness/component_sets.rs"]
 #[expect(unreachable_pub, reason = "shared with the tests")]
 mod component_sets;
@@ -50,7 +51,7 @@ use std::path::{Path, PathBuf};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The parts that can be measured separately.
-const PARTS: [&str; 16] = [
+const PARTS: [&str; 17] = [
     "throughput",
     "tokens",
     "mcp",
@@ -63,6 +64,7 @@ const PARTS: [&str; 16] = [
     "people",
     "catalog",
     "store",
+    "nodes",
     "queries",
     "migration",
     "feeds",
@@ -197,6 +199,9 @@ fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
         }
         if parts.contains(&"store") {
             store::measure(effort, &mut report).await?;
+        }
+        if parts.contains(&"nodes") {
+            nodes::measure(effort, &mut report).await?;
         }
         if parts.contains(&"queries") {
             queries::measure(effort, &mut report).await?;
