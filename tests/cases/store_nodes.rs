@@ -73,6 +73,16 @@ async fn at_once<F: Future<Output = ()> + Send + 'static>(
     }
 }
 
+/// Commits units at the same time, and returns how many of them were committed.
+async fn committed(units: Vec<Unit>) -> usize {
+    let commits = units.into_iter().map(|unit| tokio::spawn(unit.commit(Attachments::default())));
+    let mut committed = 0;
+    for commit in commits.collect::<Vec<_>>() {
+        committed += usize::from(commit.await.unwrap().unwrap() == Verdict::Committed);
+    }
+    committed
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_hangs_in_a_commit_stops_only_its_own_documents() {
     let opened = postgres().await;
@@ -158,7 +168,7 @@ async fn write_skew_over_two_nodes_is_a_conflict() {
     let nodes = nodes(&opened).await;
     for round in 0..30 {
         let (left, right) = (format!("left {round}"), format!("right {round}"));
-        let mut commits = Vec::new();
+        let mut units = Vec::new();
         for (node, own) in [(&nodes[0], &left), (&nodes[1], &right)] {
             let mut unit = unit(&node.store);
             let both = [left.as_str(), right.as_str()];
@@ -166,13 +176,9 @@ async fn write_skew_over_two_nodes_is_a_conflict() {
             assert!(unit.get_many(&node.accounts, &both).await.unwrap() == [None, None]);
             let document = json!({ "n": 1 }).to_string();
             unit.put(&node.accounts, own, document, Expectation::Absent).await.unwrap();
-            commits.push(tokio::spawn(unit.commit(Attachments::default())));
+            units.push(unit);
         }
-        let mut committed = 0;
-        for commit in commits {
-            committed += usize::from(commit.await.unwrap().unwrap() == Verdict::Committed);
-        }
-        assert_eq!(committed, 1, "round {round}");
+        assert_eq!(committed(units).await, 1, "round {round}");
     }
 }
 
@@ -181,18 +187,14 @@ async fn one_of_the_claims_of_several_nodes_wins() {
     let opened = postgres().await;
     let nodes = nodes(&opened).await;
     for round in 0..20 {
-        let mut commits = Vec::new();
+        let mut units = Vec::new();
         for (place, node) in nodes.iter().enumerate() {
             let mut unit = unit(&node.store);
             let (id, document) = (format!("{round} {place}"), json!({ "number": round }));
             unit.put(&node.accounts, &id, document.to_string(), Expectation::Any).await.unwrap();
-            commits.push(tokio::spawn(unit.commit(Attachments::default())));
+            units.push(unit);
         }
-        let mut committed = 0;
-        for commit in commits {
-            committed += usize::from(commit.await.unwrap().unwrap() == Verdict::Committed);
-        }
-        assert_eq!(committed, 1, "round {round}");
+        assert_eq!(committed(units).await, 1, "round {round}");
     }
 }
 
