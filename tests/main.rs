@@ -76,6 +76,7 @@ mod cases {
     mod front;
     mod frozen;
     mod guide;
+    mod handoff_pages;
     mod handoffs;
     mod hostile;
     mod hostile_calls;

@@ -79,10 +79,17 @@ async fn every_kind_of_record_has_a_page_that_describes_itself() {
         }
         let policy = page.header("content-security-policy");
         assert!(
-            policy.contains("default-src 'none'") && !policy.contains("script-src"),
+            policy.contains("default-src 'none'") && policy.contains("script-src 'self'"),
             "{policy}"
         );
+        assert!(!policy.contains("unsafe"), "{policy}");
         let html = Html::parse_document(&text(&page));
+        // The only script that runs writes the times.
+        let scripts = attributes(&html, "script:not([type])", "src");
+        assert!(scripts.len() == 1 && scripts[0].starts_with("/assets/times-"), "{scripts:?}");
+        for time in attributes(&html, "time", "datetime") {
+            assert!(time.len() == 10 || time.ends_with('Z'), "{time}");
+        }
         assert_eq!(
             attributes(&html, "link[rel=canonical]", "href"),
             [format!("{PUBLIC_URL}{path}")]

@@ -14,13 +14,13 @@
 //!   (conditional requests), `media_type` and `coding` (content negotiation), `compressed` (documents in
 //!   content codings), `cors`.
 //! - Pages: `page` (their headers), `error_page` (a failure as a page for browsers), `assets` (the stylesheet
-//!   and the icon) with their `asset_routes`, and the `static_file` of each.
+//!   and the icon) with their `asset_routes`, and the `static_file` of each; `times` (how a page shows a time).
 //! - Handlers for agents: `capabilities`, `call`, `agents`, `events`, `mcp`, `feeds` and their `changes`
 //!   (`change_streams` counts the open streams), `openapi` and its
 //!   `descriptions`, `metadata` and its `guide`, `install`; `oauth` for their clients.
 //! - Handlers for people: `front` (the first page), `docs` (the reference), `status` with its `status_board`, `map`,
-//!   `record_pages` with their `page_cache` and `sitemap`, `handoff`, the pages of `oauth`, among them those of the
-//!   links in text messages and of accounts (`downloads`). For the provider of text messages: `sms`.
+//!   `record_pages` with their `page_cache` and `sitemap`, the pages of `oauth`, among them those of the links in text
+//!   messages, of accounts (`downloads`) and of handoffs. For the provider of text messages: `sms`.
 //! - For operators: `operator_routes` is the table of their routes and roles, `operator_gate` what every
 //!   request passes, `operator` how operators are known; the handlers are in `admin`, `audit_export`,
 //!   `audit_verification`, `quarantine`, `versions`, `metrics`, `observation` (with `setting`), `problems`,
@@ -72,7 +72,6 @@ mod front;
 #[doc(hidden)]
 pub mod fuzzing;
 mod guide;
-mod handoff;
 mod host_header;
 mod incidents;
 mod input;
@@ -110,6 +109,7 @@ mod static_file;
 mod status;
 mod status_board;
 mod stop;
+mod times;
 mod tls;
 mod versions;
 

@@ -3,7 +3,7 @@
 use crate::{
     App, admin, admission::count_request, agents, asset_routes, audit_export, call, capabilities,
     capabilities::AsItIs, challenge, city_routes, console, cors, dispatcher::Dispatcher, docs,
-    events, feeds, front, handoff, install, map, mcp, metadata, oauth, openapi, operator_gate,
+    events, feeds, front, install, map, mcp, metadata, oauth, openapi, operator_gate,
     operator_gate::OperatorGate, operator_routes, operator_routes::Handled, refusal, request_id,
     sitemap, sms, status,
 };
@@ -104,8 +104,10 @@ fn router<S: ServerHandler + Send + 'static>(
         .route("/docs/guides/{name}", get(docs::guide))
         .route("/docs/{id}", get(docs::capability))
         .route("/v1/sms/reports/{id}", post(sms::report))
-        .route("/map/handoffs/{handoff_id}/{record_id}", get(handoff::begin))
-        .route("/handoff/{token}", get(handoff::show))
+        .route("/map/handoffs/{handoff_id}/{record_id}", get(oauth::handoff::begin))
+        .route("/handoff/{token}", get(oauth::handoff::show).post(oauth::handoff::submit))
+        .route("/handoff/{token}/sign-in", get(oauth::handoff::sign_in))
+        .route("/handoff/{token}/result", get(oauth::handoff::show_result))
         .route(
             "/m/{secret}",
             get(oauth::message_link::show_link).post(oauth::message_link::follow_link),

@@ -1,11 +1,14 @@
 //! The delivery rules of people, in the unit of work of the call that reads or changes them.
 
 use crate::{
+    error::IdentityError,
     identity::Identity,
     records::{AgentRecord, OwnerRecord, read, write},
 };
 use portolan_store::{Expectation, OutboxCommand, StateError, TimerChange, TimerKey, Unit};
-use portolan_vocabulary::{DeliveryRules, HELD_EVENTS, OwnerRules, RulesChange, new_request_id};
+use portolan_vocabulary::{
+    DeliveryRules, HELD_EVENTS, OwnerRules, RulesChange, Zone, new_request_id,
+};
 use std::sync::Arc;
 
 /// The recipients of the events for an owner.
@@ -47,6 +50,12 @@ impl Identity {
         let mut unit = self.unit();
         let agent = read::<AgentRecord>(&mut unit, &self.records.agents, agent_id).await?;
         Ok(agent.map(|(agent, _)| (agent.test_mode, agent.owner_id)))
+    }
+
+    /// Returns the time zone that an owner's delivery rules name, if they name one.
+    pub async fn find_zone(&self, owner_id: &str) -> Result<Option<Zone>, IdentityError> {
+        let (rules, _) = self.read_rules(&mut self.unit(), owner_id).await?;
+        Ok(rules.zone())
     }
 
     /// Returns the delivery rules of an owner, and the number of events that are held for them.

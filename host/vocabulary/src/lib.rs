@@ -9,6 +9,7 @@
 //! - `publisher`: whom a component comes from.
 //! - `descriptor`: the descriptor of a component.
 //! - `plain_json`: JSON texts as they are stored.
+//! - `zone`: time zones, and instants in them for people to read.
 //! - `delivery`: the rules of a person about the events that reach them.
 //! - `role`: what the host itself needs capabilities for.
 //! - `operator`: who runs the host, and what they may do.
@@ -55,6 +56,7 @@ pub mod sealed;
 mod text_message;
 mod text;
 mod timestamp;
+mod zone;
 
 pub use access::{Access, SCOPES};
 pub use bucket::{Bucket, DAY, HOUR, MINUTE};
@@ -99,3 +101,4 @@ pub use role::{Role, Roles};
 pub use text::{one_line, printable};
 pub use text_message::TextMessage;
 pub use timestamp::Timestamp;
+pub use zone::{Precision, Zone};

@@ -95,7 +95,7 @@ impl Applications {
             "answers": [{ "question_id": "q1", "answer": "From January." }],
         }),
         example = json!({ "listing_id": LISTING_ID, "profile_listing_id": LISTING_ID }),
-        intents = intents::APPLY
+        intents = intents::APPLY, person_page = person_page::apply()
     )]
     fn apply(call: &Call, input: Apply) -> Result<View, ApplicationError> {
         send::apply(call, input)
@@ -120,7 +120,7 @@ impl Applications {
             "purpose": "pitch", "signal_id": "sig_01JZX8Q4M2N6P7R8S9T0V1W2X3",
             "message": "We raise a seed round of two million, half of it committed.",
         }),
-        intents = intents::ENQUIRE
+        intents = intents::ENQUIRE, person_page = person_page::enquire()
     )]
     fn enquire(call: &Call, input: Enquire) -> Result<View, ApplicationError> {
         send::enquire(call, input)

@@ -103,7 +103,7 @@ impl Reports {
     /// subject can be reported again for the same reason only after the decision.
     #[action(
         access = write, example = Create { subject_id: TARGET_ID.into(), reason: Reason::IncorrectData, text: Some("The company moved to Oakland in May; its own page says so.".into()) },
-        intents = intents::CREATE
+        intents = intents::CREATE, person_page = person_page::create()
     )]
     fn create(call: &Call, input: Create) -> Result<ReportView, ReportError> {
         own::create(call, input)

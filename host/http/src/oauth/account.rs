@@ -4,7 +4,7 @@
 use crate::{
     App, RequestId,
     oauth::{
-        account_session::signed_in,
+        account_session::{signed_in, zone_of},
         actions::{SessionChange, SignInActions},
         browser::see_other,
         forms::{PageForm, PageRequest, failed, foreign_form, form_token},
@@ -22,7 +22,7 @@ use crate::{
 use askama::Template;
 use axum::{Extension, extract::State, http::StatusCode, response::Response};
 use portolan_identity::{CeremonyAnswer, IdentityError, PasskeyView, Session};
-use portolan_vocabulary::{Access, Failure, OwnedAgent, SCOPES};
+use portolan_vocabulary::{Access, Failure, OwnedAgent, SCOPES, Zone};
 use std::sync::Arc;
 
 const PATH: &str = "/account";
@@ -42,6 +42,7 @@ struct AccountPage<'a> {
     passkeys: Vec<PasskeyView>,
     has_passkeys: bool,
     glances: Vec<Glance>,
+    zone: Zone,
 }
 
 /// An agent with its last calls.
@@ -83,7 +84,7 @@ pub(crate) async fn show(
         Ok(shown) => shown,
         Err(error) => return failure_page(&error),
     };
-    cookies.add_to(page(StatusCode::OK, &shown, FormTargets::ThisHost))
+    cookies.add_to(page(StatusCode::OK, &shown, FormTargets::ThisHostWithScript))
 }
 
 async fn load<'a>(
@@ -112,6 +113,7 @@ async fn load<'a>(
         passkeys: identity.list_passkeys(owner_id).await?,
         has_passkeys: identity.has_passkeys(),
         glances: glances(app, calls).await,
+        zone: zone_of(app, session).await?,
     })
 }
 

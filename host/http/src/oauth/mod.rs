@@ -21,4 +21,4 @@ pub(super) mod token;
 pub(super) use browser::see_other;
 #[cfg(feature = "fuzzing")]
 pub(super) use client::{parameters, parse_basic};
-pub(super) use person::page as person_page;
+pub(super) use person::{handoff, page as person_page};
