@@ -18,6 +18,7 @@ use reqwest::{
     Client,
     header::{ACCEPT, HeaderMap},
 };
+use scraper::{Html, Selector};
 use serde_json::{Value, json};
 
 const SEND: &str = "Send the message";
@@ -56,6 +57,13 @@ async fn signed_in<'a>(host: &'a Host, intent: &str, phone: &str) -> (Person<'a>
     let page = person.sign_in(&format!("{}/sign-in", address(&page)), phone).await;
     assert_eq!(page.reply.status, 200, "{}", page.reply.text);
     (person, page)
+}
+
+/// Returns the values of an attribute of the elements of a page.
+fn attributes(page: &Page, selector: &str, name: &str) -> Vec<String> {
+    let html = Html::parse_document(&page.reply.text);
+    let selector = Selector::parse(selector).unwrap();
+    html.select(&selector).filter_map(|element| Some(element.attr(name)?.to_owned())).collect()
 }
 
 fn text(page: &Page) -> String {
@@ -153,7 +161,7 @@ async fn what_is_refused_is_told_and_can_be_corrected() {
     let path = address(&page);
     let message = form(&page, SEND).with(GO.0, GO.1);
     let empty = message.submit(&mut ada, &path).await;
-    assert_eq!(empty.reply.status, 422, "{}", empty.reply.text);
+    assert_eq!(empty.reply.status, 400, "{}", empty.reply.text);
     assert!(empty.error_text().contains("Message is missing"), "{}", empty.error_text());
     let written = "Call me at +1 415 555 0199 or write to ada@example.com.";
     let contact = message.clone().with("field.message", written).submit(&mut ada, &path).await;
@@ -185,9 +193,7 @@ async fn nothing_typed_is_lost_when_an_address_expires() {
     assert!(people_of_rows(&host, "enquire").await.is_empty());
     let form = form(&renewed, SEND);
     assert_eq!(form.value("field.message").trim(), MESSAGE);
-    let action = scraper::Html::parse_document(&renewed.reply.text);
-    let selector = scraper::Selector::parse("form[action^='/handoff/']").unwrap();
-    let action = action.select(&selector).next().unwrap().attr("action").unwrap().to_owned();
+    let action = attributes(&renewed, "form[action^='/handoff/']", "action").remove(0);
     assert_ne!(action, path);
     let done = form.with(GO.0, GO.1).submit(&mut ada, &action).await;
     assert_eq!(done.heading, "Done", "{}", done.reply.text);
@@ -284,9 +290,7 @@ async fn every_kind_of_handoff_is_finished_on_its_page() {
         assert_eq!(done.heading, "Done", "{intent}: {}", done.reply.text);
         // The thing itself is shown, and the page where it is has it too.
         assert!(text(&done).contains("What was made"), "{intent}: {}", text(&done));
-        let link = scraper::Html::parse_document(&done.reply.text);
-        let selector = scraper::Selector::parse("main a[href^='/account/']").unwrap();
-        let link = link.select(&selector).next().unwrap().attr("href").unwrap().to_owned();
+        let link = attributes(&done, "main a[href^='/account/']", "href").remove(0);
         let account = ada.open(&link).await;
         assert_eq!(account.reply.status, 200, "{intent}: {}", account.reply.text);
         // What is drafted is no form of the capability's own page.
@@ -310,13 +314,20 @@ async fn times_name_the_zone_of_the_person() {
     let (mut ada, page) = signed_in(&host, "contact_company", ADA).await;
     let expires = shown(&page, "time[data-precision=minute]");
     assert!(expires[0].ends_with(" UTC"), "{expires:?}");
-    let script = scraper::Html::parse_document(&page.reply.text);
-    let selector = scraper::Selector::parse("script[src]").unwrap();
-    let script = script.select(&selector).next().unwrap().attr("src").unwrap().to_owned();
-    assert!(script.starts_with("/assets/times-"), "{script}");
-    let policy = page.reply.header("content-security-policy");
-    assert!(policy.contains("script-src 'self'") && !policy.contains("unsafe"), "{policy}");
-    assert_eq!(host.get(&script).await.status, 200);
+    let (_, role) = contract("apply_to_role");
+    let record = ada.open(&format!("/map/roles/{}", role["id"].as_str().unwrap())).await;
+    for page in [&page, &record] {
+        // The only script that runs writes the times, and the policy allows no other one.
+        let scripts = attributes(page, "script:not([type])", "src");
+        assert!(scripts.len() == 1 && scripts[0].starts_with("/assets/times-"), "{scripts:?}");
+        assert_eq!(host.get(&scripts[0]).await.status, 200);
+        let policy = page.reply.header("content-security-policy");
+        assert!(policy.contains("script-src 'self'") && !policy.contains("unsafe"), "{policy}");
+        // A time is an instant in UTC, or a day.
+        let times = attributes(page, "time", "datetime");
+        assert!(times.iter().all(|time| time.len() == 10 || time.ends_with('Z')), "{times:?}");
+        assert!(!times.is_empty(), "{}", page.reply.text);
+    }
 
     let owners = ada.open("/account/owners").await;
     let quiet = form(&owners, "Change notifications and quiet hours")

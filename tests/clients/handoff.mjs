@@ -67,6 +67,7 @@ async function signIn(page, phone, title) {
 
 /** Checks that the times of a page are those of the reader, and that UTC is kept. */
 async function checkTimes(page, { timezoneId, locale, zone }) {
+  await page.waitForLoadState("load");
   const times = page.locator("time[data-precision]");
   assert((await times.count()) > 0, "the page has times");
   for (const time of await times.all()) {
@@ -90,7 +91,11 @@ for (const [number, reader] of READERS.entries()) {
     const page = await context.newPage();
     const faults = [];
     page.on("pageerror", (error) => faults.push(String(error)));
-    page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+    page.on("console", (message) => {
+      // A page that asks for a sign-in, or says what is wrong, has such a status.
+      const isStatus = message.text().startsWith("Failed to load resource");
+      if (message.type() === "error" && !isStatus) faults.push(message.text());
+    });
     const asked = [];
     page.on("request", (request) => asked.push(new URL(request.url()).origin));
     const { keyboard } = page;
@@ -126,7 +131,8 @@ for (const [number, reader] of READERS.entries()) {
     await checkTimes(page, reader);
     await tabTo(page, "Applications");
     await keyboard.press("Enter");
-    await page.getByText(role.title).first().waitFor();
+    await page.getByRole("heading", { name: "Applications", exact: true }).waitFor();
+    assert(await page.getByText(role.title).first().isVisible());
     await checkTimes(page, reader);
     await page.goto(`${url}/account`);
     await checkTimes(page, reader);

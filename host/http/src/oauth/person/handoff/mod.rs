@@ -110,7 +110,11 @@ pub(crate) async fn show(
         Ok(found) => found,
         Err(failure) => return stopped(&app, &token, failure, person.as_ref()).await,
     };
-    let (form_token, cookies) = form_token(&app, cookies);
+    // Who only looks gets no cookie.
+    let (form_token, cookies) = match &person {
+        Some(_) => form_token(&app, cookies),
+        None => (String::new(), cookies),
+    };
     let handoff = Handoff::of(
         &app,
         &token,
