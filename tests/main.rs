@@ -204,6 +204,7 @@ mod cases {
     mod told_causes;
     mod toolchains;
     mod tls;
+    mod traces;
     mod torture;
     mod visibility;
     mod webhooks;

@@ -5,6 +5,7 @@ pub mod arrivals;
 pub mod calendars;
 pub mod canaries;
 pub mod canary_people;
+pub mod collector;
 pub mod component_sets;
 pub mod console;
 pub mod conversations;

@@ -14,15 +14,19 @@ use portolan_publication::{
 };
 use portolan_sandbox::Sandbox;
 use portolan_store::{Store, create_private_folder};
+use portolan_telemetry::Telemetry;
 use portolan_vocabulary::{
     Clock, Keyring, Retention, Role, SCOPES, Timestamp, entropy, new_identifier,
 };
-use std::{io::Write as _, net::SocketAddr, path::Path, sync::Arc};
+use std::{io::Write as _, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 use tokio::{sync::watch, task::JoinSet};
 use zeroize::Zeroizing;
 
 /// The file in the data folder that lists the erased people.
 pub(crate) const ERASURES: &str = "erasures";
+
+/// The time for sending the last spans when the host stops.
+const LAST_SPANS: Duration = Duration::from_secs(3);
 
 /// What a host gets from the process that it runs in.
 #[derive(Debug)]
@@ -111,6 +115,7 @@ impl OpenHost {
         let publications_task =
             tokio::spawn(Arc::clone(&app.host).announce_publications(stop.told.clone()));
         let status_task = tokio::spawn(Arc::clone(&app).watch_status(stop.told.clone()));
+        let telemetry = app.host.telemetry.clone();
         let mcp = app.mcp.service(wrap);
         portolan_http::serve(listeners, app, mcp, stop).await?;
         worker_task.await?;
@@ -120,6 +125,7 @@ impl OpenHost {
         }
         publications_task.await?;
         status_task.await?;
+        telemetry.flush(LAST_SPANS).await;
         store.close().await;
         Ok(())
     }
@@ -162,11 +168,13 @@ pub(crate) async fn open_pipeline(config: &Config, parts: HostParts) -> anyhow::
     let outgoing = Outgoing::new(&config.reachable_networks, &trusted, admin_port)?;
     let identity =
         Identity::open(store.clone(), &keys, settings, outgoing.clone(), clock.clone()).await?;
+    let telemetry = Telemetry::start(&config.telemetry).map_err(anyhow::Error::msg)?;
     let events = Events::new(
         store.clone(),
         &public_url,
         outgoing.clone(),
         config.webhooks.clone(),
+        telemetry.clone(),
         assigned(Role::WebhookManagement),
         stop.clone(),
         clock.clone(),
@@ -223,6 +231,7 @@ pub(crate) async fn open_pipeline(config: &Config, parts: HostParts) -> anyhow::
         lookups,
         rates,
         message_limits,
+        telemetry,
         clock,
     ))
 }

@@ -2,8 +2,9 @@
 
 use crate::{
     assets::icon_path, change_streams::ChangeStreams, compressed::CompressedDocuments,
-    connections::Connections, descriptions::Descriptions, downloads::Downloads, guide,
-    map_settings::MapSettings, operator::OperatorAccess, page_cache::PageCache, proxies::Proxies,
+    connections::Connections, database_sample::DatabaseSample, descriptions::Descriptions,
+    downloads::Downloads, guide, map_settings::MapSettings, operator::OperatorAccess,
+    page_cache::PageCache, proxies::Proxies, request_meters::RequestMeters,
     status_board::StatusBoard,
 };
 use portolan_mcp::{Mcp, McpSettings};
@@ -35,6 +36,10 @@ pub struct App {
     pub(super) downloads: Downloads,
     /// What the public status page shows.
     pub(super) status: StatusBoard,
+    /// The durations of requests.
+    pub(super) requests: RequestMeters,
+    /// What the metrics need of the database.
+    pub(super) database: DatabaseSample,
     pub mcp: Arc<Mcp>,
     /// What the operator has set up for the map page.
     pub(super) map: MapSettings,
@@ -70,6 +75,8 @@ impl App {
             change_streams: Arc::default(),
             downloads: Downloads::default(),
             status,
+            requests: RequestMeters::new(),
+            database: DatabaseSample::default(),
             mcp,
             map,
         })

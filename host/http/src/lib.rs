@@ -9,7 +9,7 @@
 //! - `router` has every route for agents and every layer on one screen; `app` is the state that handlers reach,
 //!   and `city` that of the handlers of a city, which are in `city_routes`.
 //! - Arguments of handlers: `caller` (the authenticated agent), `address` and `proxies` (the client's
-//!   address), `input` (body and idempotency key), `request_id`.
+//!   address), `input` (body and idempotency key), `request_id`, `trace` (the place in a trace).
 //! - Responses: `answer` (of a call), `refusal` (of a failure) and its `challenge`, `conditional`
 //!   (conditional requests), `media_type` and `coding` (content negotiation), `compressed` (documents in
 //!   content codings), `cors`.
@@ -23,7 +23,7 @@
 //!   links in text messages and of accounts (`downloads`). For the provider of text messages: `sms`.
 //! - For operators: `operator_routes` is the table of their routes and roles, `operator_gate` what every
 //!   request passes, `operator` how operators are known; the handlers are in `admin`, `audit_export`,
-//!   `audit_verification`, `quarantine`, `versions`, `metrics`, `observation` (with `setting`), `problems`,
+//!   `audit_verification`, `quarantine`, `versions`, `metrics` (with `request_meters` and the `database_sample`), `observation` (with `setting`), `problems`,
 //!   `sources`, `operators`, `incidents`, and `people` with its `export`. `console` is their pages: it only shows what
 //!   these routes answer, and its forms only send requests to them.
 //! - `fuzzing` is what only fuzz targets call.
@@ -59,6 +59,7 @@ mod conditional;
 mod connections;
 mod console;
 mod cors;
+mod database_sample;
 mod descriptions;
 mod dispatcher;
 mod docs;
@@ -99,6 +100,7 @@ mod quarantine;
 mod record_pages;
 mod refusal;
 mod request_id;
+mod request_meters;
 mod router;
 mod serve;
 mod setting;
@@ -111,6 +113,7 @@ mod status;
 mod status_board;
 mod stop;
 mod tls;
+mod trace;
 mod versions;
 
 pub use app::App;

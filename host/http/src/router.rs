@@ -43,7 +43,6 @@ fn router<S: ServerHandler + Send + 'static>(
     service: Service<S>,
     extra_routes: Router,
 ) -> Router {
-    let clock = app.host.clock.clone();
     let body_limit = app.host.sandbox.limits().call_input_bytes as usize;
     let compress = SizeAbove::new(COMPRESS_ABOVE_BYTES)
         .and(NotForContentType::const_new("application/octet-stream"))
@@ -135,7 +134,7 @@ fn router<S: ServerHandler + Send + 'static>(
         .merge(cross_origin)
         // One call for all layers, because each further call allocates once more for every request.
         .layer((
-            from_fn_with_state(clock.clone(), request_id::assign),
+            from_fn_with_state(Arc::clone(&app), request_id::assign),
             // A better compression takes several times as long.
             CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(compress),
             from_fn_with_state(Arc::clone(&app), challenge::add),
@@ -166,7 +165,7 @@ pub(super) fn operator_address(app: &Arc<App>) -> Dispatcher {
         .method_not_allowed_fallback(refusal::no_such_method)
         .with_state(Arc::clone(app))
         .layer((
-            from_fn_with_state(clock.clone(), request_id::assign),
+            from_fn_with_state(Arc::clone(app), request_id::assign),
             from_fn_with_state(gate, operator_gate::pass),
         ));
     let routes = console::routes(app, api.clone(), routes).merge(api);

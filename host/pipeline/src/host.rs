@@ -19,6 +19,7 @@ use portolan_outgoing::{lookups::Lookups, sms::Sms};
 use portolan_publication::Feeds;
 use portolan_sandbox::Sandbox;
 use portolan_store::Store;
+use portolan_telemetry::Telemetry;
 use portolan_vocabulary::{Clock, Quota};
 use std::{
     iter,
@@ -47,6 +48,7 @@ pub struct Host {
     pub lookups: Lookups,
     pub rates: Rates,
     pub(crate) message_limits: MessageLimits,
+    pub telemetry: Telemetry,
     pub meters: Meters,
     pub recent_calls: RecentCalls,
     /// What fails lately.
@@ -79,6 +81,7 @@ impl Host {
         lookups: Lookups,
         rates: Rates,
         message_limits: MessageLimits,
+        telemetry: Telemetry,
         clock: Clock,
     ) -> Arc<Self> {
         let retry_locks = std::array::from_fn(|_| Mutex::new(()));
@@ -95,6 +98,7 @@ impl Host {
             lookups,
             rates,
             message_limits,
+            telemetry,
             meters: Meters::default(),
             recent_calls: RecentCalls::default(),
             health: CallHealth::default(),

@@ -8,6 +8,7 @@
 //! - `message_limits`, `text_messages`: which text messages may be sent, and what they may cost
 //! - `idempotency`: the stored answers of calls with an idempotency key
 //! - `run`: a call until its commit, with retries after conflicts
+//! - `traces`: the spans of a commit and of its events
 //! - `execution`, `execute`: one run of an action in a sandbox, for every kind of call
 //! - `answer`, `outcome`: the check of a component's answer; the outcome of a call
 //! - `explain`: the failure that names a cause which the component did not know how to tell
@@ -59,6 +60,7 @@ mod test_call;
 mod run;
 mod system;
 mod text_messages;
+mod traces;
 mod unreadable;
 mod workers;
 
@@ -67,7 +69,7 @@ pub use documents::DocumentLocation;
 pub use health::{CallHealth, Condition};
 pub use host::{Host, TEXT_MESSAGES};
 pub use message_limits::MessageLimits;
-pub use meters::Meters;
+pub use meters::{Latency, Meters, TraceLabels, latency};
 pub use observed::ObservedCall;
 pub use operate::Operation;
 pub use outcome::{Answer, Emitted, Meta};

@@ -133,6 +133,7 @@ mod tests {
             input: String::new(),
             test_mode: false,
             attempts: 0,
+            trace: None,
         }
     }
 

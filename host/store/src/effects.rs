@@ -39,6 +39,8 @@ pub struct NewEvent {
     /// A JSON object.
     pub data: String,
     pub request_id: String,
+    /// Where in a trace the event was published, as the header `traceparent` has it.
+    pub trace: Option<String>,
     pub occurred_at: Timestamp,
     /// Whether the call ran in test mode; subscribers then receive the event in test mode.
     pub test_mode: bool,
@@ -81,6 +83,7 @@ impl NewEvent {
             audience,
             data: data.to_string(),
             request_id: new_request_id(now).to_string(),
+            trace: None,
             occurred_at: now,
             test_mode: false,
             subscribers: Vec::new(),

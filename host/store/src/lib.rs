@@ -87,7 +87,7 @@ pub use records::{
     VersionEntry, VersionRecord, VersionState,
 };
 pub use signing_key::SigningKey;
-pub use store::Store;
+pub use store::{PoolUse, Store};
 pub use unit::{Cause, Hit, Page, Unit};
 pub use url::DatabaseUrl;
 pub use usage::{ExceededQuota, Usage};

@@ -11,13 +11,7 @@ use portolan_mcp::{Server, ServerHandler};
 use portolan_outgoing::sms::SmsTransport;
 use portolan_sandbox::{Backtraces, Sandbox, SandboxOptions};
 use portolan_vocabulary::Clock;
-use std::{
-    io::{IsTerminal as _, Write as _},
-    path::Path,
-    process::ExitCode,
-    sync::Arc,
-    time::Instant,
-};
+use std::{io::Write as _, path::Path, process::ExitCode, sync::Arc, time::Instant};
 use tokio::{
     signal::unix::{SignalKind, signal},
     sync::watch,
@@ -35,14 +29,7 @@ pub(super) fn serve<S: ServerHandler + Send + 'static>(
     let filter = std::env::var("RUST_LOG").unwrap_or_else(|_| "info".to_owned());
     let filter = EnvFilter::try_new(format!("{SDK_OFF},{filter}"))
         .context("RUST_LOG is not a filter such as info or portolan=debug")?;
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .fmt_fields(log_format::escaped())
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr)
-        // A failure to write to standard error would itself be logged to standard error, and panic.
-        .log_internal_errors(false)
-        .init();
+    log_format::start(config.log_format, filter);
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?

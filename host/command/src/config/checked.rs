@@ -2,7 +2,7 @@
 
 use crate::config::{
     error::ConfigError,
-    raw::{Flags, List, RawConfig, Switch, Tokens, TrustPolicy, shipped_roles},
+    raw::{Flags, List, LogFormat, RawConfig, Switch, Tokens, TrustPolicy, shipped_roles},
     shown, tls,
 };
 use ipnet::IpNet;
@@ -18,6 +18,7 @@ use portolan_outgoing::{
 use portolan_publication::{FeedsSettings, Provider, city_faults};
 use portolan_signing::PublicKey;
 use portolan_store::DatabaseUrl;
+use portolan_telemetry::TelemetrySettings;
 use portolan_vocabulary::{
     Keyring, Limits, Publisher, Quotas, Retention, Role, Roles, is_capability_id,
 };
@@ -73,6 +74,8 @@ pub struct Config {
     pub map: MapSettings,
     pub feeds: FeedsSettings,
     pub provider: Provider,
+    pub telemetry: TelemetrySettings,
+    pub log_format: LogFormat,
     /// Every setting as it is written, without secrets, for the operator.
     pub shown: Vec<Setting>,
 }
@@ -153,6 +156,7 @@ impl Config {
             raw.mcp.faults(),
             raw.map.faults(),
             raw.feeds.faults(),
+            raw.telemetry.faults(),
             city_faults(&raw.feeds.cities, &feeds_dir),
         ];
         faults.extend(tables.into_iter().flatten());
@@ -236,6 +240,8 @@ impl Config {
                     map: raw.map,
                     feeds: raw.feeds,
                     provider: raw.provider,
+                    telemetry: raw.telemetry,
+                    log_format: raw.log_format,
                     shown,
                 })
             }

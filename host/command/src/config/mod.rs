@@ -17,4 +17,4 @@ pub use checked::Config;
 pub(crate) use checked::publisher_key;
 pub use error::ConfigError;
 pub(crate) use operator::OperatorConfig;
-pub use raw::{FILE, Flags, Tokens};
+pub use raw::{FILE, Flags, LogFormat, Tokens};

@@ -12,6 +12,7 @@ use portolan_http::{MapSettings, TlsFiles};
 use portolan_mcp::McpSettings;
 use portolan_outgoing::{lookups::LookupSettings, sms::TextMessageSettings};
 use portolan_publication::{FeedsSettings, Provider};
+use portolan_telemetry::TelemetrySettings;
 use portolan_vocabulary::{Limits, Quotas, Retention, Roles};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -25,7 +26,7 @@ pub const FILE: &str = "portolan.toml";
 const SHIPPED_CONFIG: &str = include_str!("../../../../plugins/shipped.toml");
 const ENVIRONMENT_PREFIX: &str = "PORTOLAN_";
 /// The settings that can be environment variables, named `PORTOLAN_` and the name in capitals.
-const ENVIRONMENT_SETTINGS: [&str; 22] = [
+const ENVIRONMENT_SETTINGS: [&str; 23] = [
     "listen",
     "admin_listen",
     "public_url",
@@ -44,6 +45,7 @@ const ENVIRONMENT_SETTINGS: [&str; 22] = [
     "operator_token",
     "operator_hosts",
     "metrics_public",
+    "log_format",
     "trust",
     "trusted_keys",
     "reserved_ids",
@@ -77,6 +79,7 @@ pub(super) struct RawConfig {
     pub(super) operator_token: Option<String>,
     pub(super) operator_hosts: List,
     pub(super) metrics_public: Switch,
+    pub(super) log_format: LogFormat,
     pub(super) limits: Limits,
     pub(super) quotas: Quotas,
     pub(super) trust: TrustPolicy,
@@ -95,6 +98,7 @@ pub(super) struct RawConfig {
     pub(super) map: MapSettings,
     pub(super) feeds: FeedsSettings,
     pub(super) provider: Provider,
+    pub(super) telemetry: TelemetrySettings,
 }
 
 /// A list as the file has it, or a comma-separated text as the environment has it.
@@ -124,6 +128,15 @@ pub(super) enum TrustPolicy {
     Any,
     /// Components of the host's publisher and of `trusted_keys`.
     Signed,
+}
+
+/// How lines of the log are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    Text,
+    /// An object in each line.
+    Json,
 }
 
 /// A setting that is written as `"on"` or `"off"`, or as a boolean.
@@ -198,6 +211,7 @@ impl Default for RawConfig {
             operator_token: None,
             operator_hosts: List::Items(Vec::new()),
             metrics_public: Switch::Off,
+            log_format: LogFormat::Text,
             limits: Limits::default(),
             quotas: Quotas::default(),
             trust: TrustPolicy::Any,
@@ -216,6 +230,7 @@ impl Default for RawConfig {
             map: MapSettings::default(),
             feeds: FeedsSettings::default(),
             provider: Provider::default(),
+            telemetry: TelemetrySettings::default(),
         }
     }
 }
@@ -267,9 +282,11 @@ impl RawConfig {
         }
         let sources =
             sources.merge(Serialized::defaults(environment())).merge(Serialized::defaults(flags));
-        sources
-            .extract()
-            .map_err(|error| ConfigError(error.into_iter().map(|fault| describe(&fault)).collect()))
+        let raw: Self = sources.extract().map_err(|error| {
+            ConfigError(error.into_iter().map(|fault| describe(&fault)).collect())
+        })?;
+        let telemetry = raw.telemetry.with_environment(|name| std::env::var(name).ok());
+        Ok(Self { telemetry, ..raw })
     }
 }
 

@@ -67,6 +67,7 @@ impl CallState {
             },
             data,
             request_id,
+            trace: None,
             occurred_at: now,
             test_mode,
             agents: Vec::new(),

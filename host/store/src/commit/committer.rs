@@ -61,6 +61,11 @@ impl Committer {
         Ok(Self { jobs })
     }
 
+    /// Returns the number of units that wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.jobs.max_capacity() - self.jobs.capacity()
+    }
+
     pub(crate) async fn commit(&self, changes: Changes) -> CommitResult {
         let (reply, committed) = oneshot::channel();
         let closed = || Arc::new(DbError::Closed);

@@ -210,8 +210,8 @@ impl Statements {
             put_unique_keys: add("unique_keys", "collection, place, key, id", &[NUMBER, NUMBER, TEXT, TEXT], ""),
             add_events: add(
                 "events",
-                "id, capability, event_type, subject, audience, audience_id, data, request_id, occurred_at, test_mode",
-                &[TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, NUMBER, NUMBER],
+                "id, capability, event_type, subject, audience, audience_id, data, request_id, occurred_at, test_mode, trace",
+                &[TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, NUMBER, NUMBER, TEXT],
                 "",
             ),
             add_deliveries: sql(format!(

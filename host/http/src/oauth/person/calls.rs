@@ -46,6 +46,7 @@ impl<'a> PersonCalls<'a> {
             idempotency_key: None,
             request_id: Arc::clone(&self.request_id),
             by_person: true,
+            trace: None,
         };
         Ok(self.app.host.call(call).await.outcome?.result)
     }
