@@ -113,6 +113,7 @@ mod cases {
     mod metrics;
     mod migration;
     mod modes;
+    mod monitoring;
     mod month;
     mod month_checks;
     mod month_scenes;
