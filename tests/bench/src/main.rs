@@ -37,6 +37,7 @@ mod saved_searches;
 #[expect(clippy::indexing_slicing, reason = "the JSON is its own, or an answer that is checked")]
 mod search;
 mod store;
+mod telemetry;
 mod throughput;
 mod waiters;
 
@@ -50,12 +51,13 @@ use std::path::{Path, PathBuf};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The parts that can be measured separately.
-const PARTS: [&str; 16] = [
+const PARTS: [&str; 17] = [
     "throughput",
     "tokens",
     "mcp",
     "sandbox",
     "waiters",
+    "telemetry",
     "components",
     "search",
     "saved_searches",
@@ -126,6 +128,7 @@ fn main() -> Result<()> {
     match arguments.as_slice() {
         ["load", rest @ ..] => load::run(rest),
         ["wait", rest @ ..] => waiters::run(rest),
+        ["collect"] => telemetry::collect(),
         ["build-feeds", rest @ ..] => feeds::boards::run(rest),
         // The host compiles components by starting its own program, which is this one.
         ["compile-component", output, ..] => {
@@ -179,6 +182,9 @@ fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
             if parts.contains(&"waiters") {
                 waiters::measure(&bench, effort, &mut report).await?;
             }
+        }
+        if parts.contains(&"telemetry") {
+            telemetry::measure(effort, &mut report).await?;
         }
         if parts.contains(&"components") {
             components::measure(effort, &mut report).await?;
