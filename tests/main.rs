@@ -88,6 +88,7 @@ mod cases {
     mod identity;
     mod indexing;
     mod install;
+    mod intros;
     mod isolation;
     mod limits;
     mod map;
@@ -138,6 +139,7 @@ mod cases {
     mod people;
     mod personal;
     mod personal_canaries;
+    mod personal_canaries_introductions;
     mod personal_canaries_planting;
     mod personal_hidden;
     mod personal_passkeys;
@@ -161,6 +163,7 @@ mod cases {
     mod record_pages;
     mod recycled_numbers;
     mod reference;
+    mod references;
     mod refusals;
     mod registries;
     mod replacement;

@@ -56,6 +56,7 @@ impl<'a> Pair<'a> {
         pair.leave_meetings(&thread_id).await;
         pair.leave_private_data().await;
         pair.leave_applications().await;
+        pair.leave_introductions(host).await;
         pair.leave_statements().await;
         pair.leave_reports(&thread_id).await;
         // The last, because they hold the events that follow.
@@ -308,6 +309,14 @@ impl<'a> Pair<'a> {
             "message": "Come and talk.",
         });
         self.bo.call_with_key(applications, invite).await;
+        let offer = json!({
+            "action": "decide", "application_id": sent["application_id"], "decision": "offer",
+        });
+        self.bo.call_with_key(applications, offer).await;
+        let accept = json!({
+            "action": "answer", "application_id": sent["application_id"], "answer": "accept",
+        });
+        self.call(applications, accept).await;
 
         let apply = json!({
             "action": "apply", "listing_id": of_ada, "message": "I know Rust.",

@@ -30,6 +30,7 @@ mod types;
 mod views;
 
 use documents::{APPLICATIONS, DAYS, LAST, QUESTIONS};
+use people_kit::encounters::{Encounter, EncounterQuery};
 use people_kit::{listings, organisations, pairings, people, relations, threads};
 use portolan_sdk::prelude::*;
 use questions::QuestionsView;
@@ -239,6 +240,14 @@ impl Applications {
     )]
     fn set_questions(call: &Call, input: SetQuestions) -> Result<QuestionsView, ApplicationError> {
         questions::set(call, &input)
+    }
+
+    /// List the applicant of an accepted offer, and the person with whom they talked.
+    ///
+    /// It is for other capabilities. The list is empty for any other application.
+    #[action(access = internal, callers = ["references"], idempotent)]
+    fn encounter(_call: &Call, input: EncounterQuery) -> Result<Encounter, ApplicationError> {
+        read::encounter(&input.id)
     }
 
     /// Deliver an application whose target somebody has claimed.

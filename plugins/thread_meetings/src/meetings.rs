@@ -206,3 +206,21 @@ mod tests {
         }
     }
 }
+
+/// Returns whether two people have taken part in a meeting that took place.
+pub(crate) fn acquainted(people: &TwoPeople) -> Result<Acquainted> {
+    let both = [&people.one, &people.other].map(|id| field("participants[].owner_id").eq(id));
+    let met = all_of(both).and(field("state").eq(State::Completed));
+    let found = MEETINGS.find(Query::new().filter(met).limit(1))?;
+    Ok(Acquainted { acquainted: !found.hits.is_empty() })
+}
+
+/// Returns the people of a meeting whose time is over, also if somebody was absent; nobody for any other
+/// meeting.
+pub(crate) fn encounter(meeting_id: &str) -> Result<Encounter> {
+    let is_over =
+        |meeting: &Stored<Meeting>| matches!(meeting.value.state, State::Completed | State::NoShow);
+    let meeting = MEETINGS.get(meeting_id)?.filter(is_over);
+    let people = |meeting: Stored<Meeting>| meeting.value.owner_ids().map(str::to_owned).collect();
+    Ok(Encounter { owner_ids: meeting.map(people).unwrap_or_default() })
+}
