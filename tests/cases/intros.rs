@@ -103,8 +103,7 @@ async fn an_introduction_from_the_request_to_the_conversation() {
     let stranger = ada.call_intro("request", request_of(cy, bo)).await;
     stranger.assert_refused(422, "not_acquainted");
     ada.call_intro("request", request_of(bo, bo)).await.assert_refused(422, "same_person");
-    let rehearsal = action_body("request", &request_of(bo, cy));
-    let mut rehearsal = rehearsal;
+    let mut rehearsal = action_body("request", &request_of(bo, cy));
     rehearsal["dry_run"] = json!(true);
     let rehearsal = ada.agent().call(INTROS, rehearsal).await;
     assert_eq!(rehearsal.status, 200, "{}", rehearsal.text);
@@ -118,7 +117,10 @@ async fn an_introduction_from_the_request_to_the_conversation() {
     assert_eq!(event["type"], "intro.requested");
     assert_eq!(event["data"]["actor"]["owner_id"], json!(ada.id));
     let seen = bo.call_next_step(&event["data"]["next"]).await;
-    assert_eq!((&seen["role"], &seen["allowed_actions"]), (&json!("introducer"), &json!(["respond"])));
+    assert_eq!(
+        (&seen["role"], &seen["allowed_actions"]),
+        (&json!("introducer"), &json!(["respond"]))
+    );
     assert_eq!(cy.intro_state(&id).await, "intro_not_found");
 
     let mut accept = respond(&id, "accept");
@@ -149,7 +151,9 @@ async fn an_introduction_from_the_request_to_the_conversation() {
     host.wait_until_settled().await;
     cy.call_thread_ok("send", number).await;
     assert_eq!(ada.thread(thread_id).await["unread"], 1);
-    bo.call_thread("get", json!({ "thread_id": thread_id })).await.assert_refused(404, "thread_not_found");
+    bo.call_thread("get", json!({ "thread_id": thread_id }))
+        .await
+        .assert_refused(404, "thread_not_found");
     let known = bo.intro("get", json!({ "intro_id": id })).await;
     assert_eq!((&known["state"], &known["allowed_actions"]), (&json!("introduced"), &json!([])));
 }
@@ -171,7 +175,11 @@ async fn the_requester_is_told_not_now_and_not_by_whom() {
         assert!(exported.contains(id.as_str()), "{exported}");
         assert!(!exported.contains("declined") && !exported.contains("forwarded"), "{exported}");
         let pending = ada.intro("get", json!({ "intro_id": id })).await;
-        seen.push((pending["state"].clone(), pending["version"].clone(), ada.intro_events().await.len()));
+        seen.push((
+            pending["state"].clone(),
+            pending["version"].clone(),
+            ada.intro_events().await.len(),
+        ));
     }
     assert_eq!(seen[0], seen[1]);
     assert_eq!(seen[0], (json!("asked"), json!(1), 0));
@@ -226,7 +234,10 @@ async fn a_block_hides_an_introduction_in_each_direction() {
             let answer = people[2].call_intro("respond", respond(&id, "accept")).await;
             answer.assert_refused(409, "recipient_not_accepting");
         }
-        let again = people[blocker].call_intro("request", request_of(&people[blocked], &people[(3 - blocker - blocked) % 3]));
+        let again = people[blocker].call_intro(
+            "request",
+            request_of(&people[blocked], &people[(3 - blocker - blocked) % 3]),
+        );
         again.await.assert_refused(404, "owner_not_found");
     }
 }
@@ -256,10 +267,8 @@ async fn an_agreement_and_a_withdrawal_at_once_have_one_outcome() {
         let id = ask(&host, &people).await;
         bo.intro("respond", respond(&id, "accept")).await;
         let (withdraw, accept) = (json!({ "intro_id": id }), respond(&id, "accept"));
-        let replies = tokio::join!(
-            ada.call_intro("withdraw", withdraw),
-            cy.call_intro("respond", accept)
-        );
+        let replies =
+            tokio::join!(ada.call_intro("withdraw", withdraw), cy.call_intro("respond", accept));
         host.wait_until_settled().await;
         let states = join_all(people.iter().map(|person| person.intro_state(&id))).await;
         assert!(states.iter().all(|state| *state == states[0]), "{states:?}");

@@ -98,7 +98,9 @@ async fn references_from_the_meeting_to_the_reply() {
     assert!(!rehearsed.body["meta"].to_string().contains("reference."), "{}", rehearsed.text);
     bo.reference("write", write(&id, "Asked good questions.")).await;
     assert_eq!(bo.references("received").await, Vec::<Value>::new());
-    cy.call_reference("write", write(&id, "I was not there.")).await.assert_refused(404, "encounter_not_found");
+    cy.call_reference("write", write(&id, "I was not there."))
+        .await
+        .assert_refused(404, "encounter_not_found");
 
     host.advance(HOUR + HOUR).await;
     let received = bo.references("received").await.remove(0);

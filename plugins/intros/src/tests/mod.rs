@@ -46,7 +46,9 @@ impl Play {
 
     /// Lets the next request find again that Ada knows Bo, and does not know Cy.
     fn ask_again(&mut self) {
-        self.change(|world| world.answer(acquaintances::BY_PAIRING, json!({ "acquainted": false })));
+        self.change(|world| {
+            world.answer(acquaintances::BY_PAIRING, json!({ "acquainted": false }))
+        });
     }
 
     fn change(&mut self, change: impl FnOnce(World) -> World) {

@@ -79,8 +79,8 @@ impl Play {
 
     fn told(&self, owner_id: &str) -> Vec<String> {
         let events = self.world.events().into_iter();
-        let theirs = events
-            .filter(|event| matches!(&event.to, Audience::Owner(told) if told == owner_id));
+        let theirs =
+            events.filter(|event| matches!(&event.to, Audience::Owner(told) if told == owner_id));
         theirs.map(|event| event.event_type).collect()
     }
 }
