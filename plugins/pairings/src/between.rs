@@ -1,7 +1,7 @@
 //! What others ask about a pairing: the contact of a person with a listing, whether two people know each
 //! other, and whether something came of it.
 
-use crate::{documents::*, limits::*, refusals::*, states::*, types::*};
+use crate::{documents::*, limits::*, refusals::*, states::*};
 use people_kit::acquaintances::{Acquainted, TwoPeople};
 use people_kit::encounters::Encounter;
 use people_kit::pairings::{Contact, ContactQuery};
