@@ -11,6 +11,8 @@ use crate::{
     types::*,
     views::*,
 };
+use people_kit::acquaintances::{Acquainted, TwoPeople};
+use people_kit::encounters::Encounter;
 use people_kit::text::{Faults, Lines, public};
 use people_kit::{organisations, relations};
 use portolan_sdk::prelude::*;
