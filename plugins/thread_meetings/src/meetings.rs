@@ -192,23 +192,6 @@ pub(crate) fn check_text(pointer: &str, text: Option<&str>) -> Result<Option<Str
     Ok(text)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_next_step_of_a_meeting_is_its_file_and_never_the_meeting_again() {
-        const MEETING_ID: &str = "mtg_01JZX8Q4M2N6P7R8S9T0V1W2X3";
-        for (is_settled, step) in [(false, None), (true, Some("ics"))] {
-            let slot = Slot { slot_id: "slot_1".into(), start: 0, end: 1 };
-            let meeting = Meeting { chosen: is_settled.then_some(slot), ..Meeting::default() };
-            let meeting = Stored::new(MEETING_ID.to_owned(), meeting, 0);
-            let next = portolan_sdk::to_value(&next(&meeting));
-            assert_eq!(next["input"]["action"].as_str(), step, "{next}");
-        }
-    }
-}
-
 /// Returns whether two people have taken part in a meeting that took place.
 pub(crate) fn acquainted(people: &TwoPeople) -> Result<Acquainted> {
     let both = [&people.one, &people.other].map(|id| field("participants[].owner_id").eq(id));
@@ -225,4 +208,21 @@ pub(crate) fn encounter(meeting_id: &str) -> Result<Encounter> {
     let meeting = MEETINGS.get(meeting_id)?.filter(is_over);
     let people = |meeting: Stored<Meeting>| meeting.value.owner_ids().map(str::to_owned).collect();
     Ok(Encounter { owner_ids: meeting.map(people).unwrap_or_default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_step_of_a_meeting_is_its_file_and_never_the_meeting_again() {
+        const MEETING_ID: &str = "mtg_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+        for (is_settled, step) in [(false, None), (true, Some("ics"))] {
+            let slot = Slot { slot_id: "slot_1".into(), start: 0, end: 1 };
+            let meeting = Meeting { chosen: is_settled.then_some(slot), ..Meeting::default() };
+            let meeting = Stored::new(MEETING_ID.to_owned(), meeting, 0);
+            let next = portolan_sdk::to_value(&next(&meeting));
+            assert_eq!(next["input"]["action"].as_str(), step, "{next}");
+        }
+    }
 }
