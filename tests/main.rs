@@ -36,6 +36,7 @@ mod cases {
     mod author_mistakes;
     mod author_mistakes_files;
     mod authorize;
+    mod availability_finder;
     mod calendar;
     mod calendar_files;
     mod calendar_readers;

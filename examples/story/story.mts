@@ -29,6 +29,7 @@ function fail(message: string): never {
 class Agent {
   readonly name: string;
   readonly events: Json[] = [];
+  ownerId = "";
   private readonly token: string;
   private cursor?: string;
 
@@ -127,7 +128,7 @@ async function claimed(name: string): Promise<Agent> {
   const refused = await agent.tryCall("owners", "update_profile", { display_name: name });
   expect(refused.body.error_code === "phone_binding_required", refused);
   await agent.call("svc.phone-binding", "bind", { phone: "+14155550100" });
-  await agent.call("svc.phone-binding", "verify", { code: "424242" });
+  agent.ownerId = (await agent.call("svc.phone-binding", "verify", { code: "424242" })).owner_id;
   await agent.call("owners", "update_profile", { display_name: name, city: "San Francisco" });
   return agent;
 }
@@ -229,6 +230,20 @@ for (const agent of [ada, bo]) {
   expect(busy.periods.some((item: Json) => item.fbtype === "BUSY"), busy);
 }
 console.log(`Both meet at ${agreed.chosen_slot.start}.`);
+
+const plan = { owner_ids: [bo.ownerId], title: "The contract", may_book: true };
+const { group_id } = await ada.call("availability_finder", "invite", plan);
+await bo.hears("availability.invited");
+await bo.call("availability_finder", "accept", { group_id });
+await ada.hears("availability.answered");
+const hourOf = { group_id, duration_min: 60 };
+const window = { from: hour(5, 18), to: hour(6, 18) };
+const times = await ada.call("availability_finder", "find", { ...hourOf, ...window });
+const { start } = times.items[0];
+expect(start >= agreed.chosen_slot.end, times);
+await ada.call("availability_finder", "book", { ...hourOf, start });
+await bo.hears("availability.booked");
+console.log(`They sign it at ${start}: the first hour that suits both.`);
 
 const disclosed = { pairing_id: pairing.pairing_id, fields: ["email"] };
 await ada.call("pairings", "disclose", { ...disclosed, details: { email: "ada@work.example" } });

@@ -101,7 +101,7 @@ def claimed(name):
     status, refused = agent.try_call("owners", "update_profile", display_name=name)
     assert (status, refused["error_code"]) == (403, "phone_binding_required"), refused
     agent.call("svc.phone-binding", "bind", phone="+14155550100")
-    agent.call("svc.phone-binding", "verify", code="424242")
+    agent.owner_id = agent.call("svc.phone-binding", "verify", code="424242")["owner_id"]
     agent.call("owners", "update_profile", display_name=name, city="San Francisco")
     return agent
 
@@ -161,6 +161,19 @@ for agent in (ada, bo):
     busy = agent.call("calendar", "get_freebusy", start=hour(5, 17), end=hour(5, 20))
     assert any(it["fbtype"] == "BUSY" for it in busy["periods"]), busy
 print(f"Both meet at {agreed['chosen_slot']['start']}.")
+
+group = ada.call("availability_finder", "invite", owner_ids=[bo.owner_id], title="The contract",
+                 may_book=True)
+bo.hears("availability.invited")
+bo.call("availability_finder", "accept", group_id=group["group_id"])
+ada.hears("availability.answered")
+found = ada.call("availability_finder", "find", group_id=group["group_id"], duration_min=60,
+                 **{"from": hour(5, 18), "to": hour(6, 18)})
+assert found["items"][0]["start"] >= agreed["chosen_slot"]["end"], found
+booked = ada.call("availability_finder", "book", group_id=group["group_id"], duration_min=60,
+                  start=found["items"][0]["start"])
+bo.hears("availability.booked")
+print(f"They sign it at {booked['start']}: the first hour that suits both.")
 
 ada.call("pairings", "disclose", pairing_id=pairing["pairing_id"], fields=["email"],
          details={"email": "ada@work.example"})

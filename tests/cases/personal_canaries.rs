@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is left with each capability that stores something about people.
-const PLANTED: [(&str, &[&str]); 20] = [
+const PLANTED: [(&str, &[&str]); 21] = [
     ("agent_credits", &["entry"]),
     (
         "agent_listings",
@@ -47,6 +47,7 @@ const PLANTED: [(&str, &[&str]); 20] = [
             "message of an enquiry",
         ],
     ),
+    ("availability_finder", &["title of a group", "title of a link"]),
     ("calendar", &["label of a block", "id of an imported event", "title of an imported event"]),
     ("conversations", &["message", "edited message", "end of a mute"]),
     ("data_rights", &["export"]),
@@ -201,10 +202,11 @@ async fn views(person: &Person<'_>) -> String {
     let range = json!({ "start": "2026-12-20T00:00:00Z", "end": "2027-01-31T00:00:00Z" });
     let (signal, _) = signals::signal("hiring", "lead");
     let mut calls = vec![("calendar", "list_events", range)];
-    let lists: [(&str, &[&str]); 16] = [
+    let lists: [(&str, &[&str]); 17] = [
         ("agent_credits", &["balance", "statement"]),
         ("agent_listings", &["search", "list_mine"]),
         ("applications", &["list"]),
+        ("availability_finder", &["list", "list_polls", "list_bookings", "list_links"]),
         ("calendar", &["export_ics"]),
         ("conversations", &["list"]),
         ("matching_sessions", &["list", "rounds"]),

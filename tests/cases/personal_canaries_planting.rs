@@ -216,6 +216,17 @@ impl<'a> Pair<'a> {
             canaries.own("calendar", "title of an imported event"),
         );
         self.call("calendar", json!({ "action": "import_ics", "ics": ics })).await;
+        let finder = "availability_finder";
+        let group = json!({
+            "action": "invite", "owner_ids": [self.bo.id],
+            "title": canaries.shared(finder, "title of a group"),
+        });
+        self.call(finder, group).await;
+        let link = json!({
+            "action": "create_link", "duration_min": 30,
+            "title": canaries.own(finder, "title of a link"),
+        });
+        self.call(finder, link).await;
         let note = canaries.own("social_relationships", "note");
         let note = json!({ "action": "note", "owner_id": self.bo.id, "text": note });
         self.call("social_relationships", note).await;

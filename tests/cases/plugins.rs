@@ -44,8 +44,9 @@ const NAMED: [&str; 17] = [
     "svc.phone-binding",
 ];
 /// The other shipped capabilities.
-const MORE: [&str; 12] = [
+const MORE: [&str; 13] = [
     "applications",
+    "availability_finder",
     "data_rights",
     "handoff_resolve",
     "map_search",

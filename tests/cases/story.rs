@@ -12,7 +12,14 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 async fn host() -> Host {
     let mut names = matching::CAPABILITIES.to_vec();
-    names.extend(["applications", "calendar", "data_rights", "saved_searches", "thread_meetings"]);
+    names.extend([
+        "applications",
+        "availability_finder",
+        "calendar",
+        "data_rights",
+        "saved_searches",
+        "thread_meetings",
+    ]);
     // The tests make many calls, and none of them is about the time limit.
     Host::start(Options::with(&names).configuration("[limits]\ncall_wall_time_ms = 30000\n")).await
 }
