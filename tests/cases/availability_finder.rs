@@ -92,7 +92,8 @@ async fn a_time_is_found_held_voted_and_booked() {
     let everything = found.to_string();
     assert!(!everything.contains("secret") && !everything.contains(&cy.id), "{found:#}");
     // A hold is in everybody's calendar as such, and ends by itself.
-    let hold = json!({ "group_id": group_id, "start": at(3, 1), "duration_min": 60, "hold_min": 1 });
+    let hold =
+        json!({ "group_id": group_id, "start": at(3, 1), "duration_min": 60, "hold_min": 1 });
     ada.finder("hold", hold).await;
     assert_eq!(starts(&ada.finder("find", find.clone()).await), [at(3, 2)]);
     assert_eq!(events(cy.agent(), &at(3, 1), &at(3, 2)).await[0]["kind"], "hold");
@@ -111,7 +112,10 @@ async fn a_time_is_found_held_voted_and_booked() {
     ada.call_finder("book", book).await.assert_refused(409, "slot_taken");
     for person in [ada, bo, cy] {
         let events = events(person.agent(), &at(3, 2), &at(3, 3)).await;
-        assert_eq!((&events[0]["kind"], &events[0]["title"]), (&json!("meeting"), &json!("The plan")));
+        assert_eq!(
+            (&events[0]["kind"], &events[0]["title"]),
+            (&json!("meeting"), &json!("The plan"))
+        );
         let list = person.finder("list_bookings", json!({ "state": "confirmed" })).await;
         assert_eq!(list["items"][0]["booking_id"], booked["booking_id"]);
     }
@@ -139,8 +143,7 @@ async fn of_two_who_want_the_last_time_one_gets_it() {
         let link_id = ada.finder("create_link", link).await["link_id"].clone();
         let book = |hour: i64| json!({ "link_id": link_id, "start": at(2, hour) });
         // The last booking of the link, at two times.
-        let calls =
-            [bo.call_finder("book_link", book(9)), cy.call_finder("book_link", book(12))];
+        let calls = [bo.call_finder("book_link", book(9)), cy.call_finder("book_link", book(12))];
         let replies = join_all(calls.into_iter()).await;
         let won = replies.iter().filter(|reply| reply.status == 200).count();
         assert_eq!(won, 1, "{replies:#?}");
@@ -165,11 +168,12 @@ async fn of_two_who_want_the_last_time_one_gets_it() {
         assert_eq!(events(dee.agent(), &at(2, 9), &at(2, 10)).await.len(), 1);
         // Two organizers hold the same person.
         let (first, second) = (ada.begin(&[eve]).await, cy.begin(&[eve]).await);
-        let hold = |group_id: &Value| json!({
-            "group_id": group_id, "start": at(4, 9), "duration_min": 30,
-        });
-        let calls =
-            [ada.call_finder("hold", hold(&first)), cy.call_finder("hold", hold(&second))];
+        let hold = |group_id: &Value| {
+            json!({
+                "group_id": group_id, "start": at(4, 9), "duration_min": 30,
+            })
+        };
+        let calls = [ada.call_finder("hold", hold(&first)), cy.call_finder("hold", hold(&second))];
         let replies = join_all(calls.into_iter()).await;
         let won = replies.iter().filter(|reply| reply.status == 200).count();
         assert_eq!(won, 1, "{replies:#?}");
@@ -196,9 +200,8 @@ const ZONES: [&str; 12] = [
 async fn free(person: &Person<'_>, from: i64, quarters: i64) -> Vec<bool> {
     let range = json!({ "start": text(from), "end": text(from + quarters * QUARTER_MS) });
     let found = call_calendar_ok(person.agent(), "get_freebusy", range).await;
-    let instant = |value: &Value| {
-        value.as_str().unwrap().parse::<Timestamp>().unwrap().as_millisecond()
-    };
+    let instant =
+        |value: &Value| value.as_str().unwrap().parse::<Timestamp>().unwrap().as_millisecond();
     let periods = found["periods"].as_array().unwrap();
     let is_free = |quarter: i64| {
         let (start, end) = (from + quarter * QUARTER_MS, from + (quarter + 1) * QUARTER_MS);
@@ -246,7 +249,8 @@ async fn what_is_found_is_what_the_calendars_of_all_say() {
         let cannot = |start: i64| {
             let cells = usize::try_from(start).unwrap()..usize::try_from(start + length).unwrap();
             let can = |free: &Vec<bool>| free[cells.clone()].iter().all(|free| *free);
-            let missing = i64::try_from(calendars.iter().filter(|free| !can(free)).count()).unwrap();
+            let missing =
+                i64::try_from(calendars.iter().filter(|free| !can(free)).count()).unwrap();
             can(&calendars[0]).then_some(missing)
         };
         let mut fits: Vec<_> = (0..=quarters - length)
@@ -265,7 +269,9 @@ async fn what_is_found_is_what_the_calendars_of_all_say() {
         let found = organizer.finder("find", find.clone()).await;
         let items = found["items"].as_array().unwrap().iter();
         let items: Vec<_> = items
-            .map(|item| (item["start"].as_str().unwrap().to_owned(), item["cannot"].as_i64().unwrap()))
+            .map(|item| {
+                (item["start"].as_str().unwrap().to_owned(), item["cannot"].as_i64().unwrap())
+            })
             .collect();
         assert_eq!(items, expected, "{find}");
         answered += items.len();
