@@ -50,7 +50,10 @@ fn ten_thousand_questions_tell_nothing_beyond_the_rule() {
                 assert!(items.len() <= 10);
                 for item in items {
                     let start = time::parse(item["start"].as_str().unwrap()).unwrap();
-                    assert!(start.is_multiple_of(CELL) && start >= now && item["cannot"] == 0, "{item}");
+                    assert!(
+                        start.is_multiple_of(CELL) && start >= now && item["cannot"] == 0,
+                        "{item}"
+                    );
                 }
                 answered.push(now);
             }
