@@ -61,6 +61,8 @@ mod cases {
     mod descriptor_conformance;
     mod device;
     mod due_work;
+    mod emails;
+    mod emails_delivery;
     mod event_streams;
     mod events;
     mod failures;

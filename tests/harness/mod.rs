@@ -39,6 +39,7 @@ pub mod registry;
 pub mod relationships;
 pub mod rounds;
 pub mod server;
+pub mod smtp;
 pub mod time;
 mod tokens;
 pub mod visibility;

@@ -7,8 +7,8 @@ use portolan_events::Events;
 use portolan_http::{App, Listeners, OperatorAccess, OperatorSocket, OperatorToken, Proxies, Stop};
 use portolan_identity::{Identity, Settings};
 use portolan_mcp::{Server, ServerHandler};
-use portolan_outgoing::{Certificate, Outgoing, lookups::Lookups, sms::Sms};
-use portolan_pipeline::{Host, MessageLimits, Rates};
+use portolan_outgoing::{Certificate, Outgoing, email::Mailer, lookups::Lookups, sms::Sms};
+use portolan_pipeline::{Emails, Host, MessageLimits, Rates};
 use portolan_publication::{
     Feeds, FeedsOptions, HostDescription, Hubs, Roads, records::RecordsFolder,
 };
@@ -210,6 +210,7 @@ pub(crate) async fn open_pipeline(config: &Config, parts: HostParts) -> anyhow::
     let message_rates = config.rate_limits.then_some(&config.limits);
     let message_limits = MessageLimits::new(config.text_messages.clone(), message_rates);
     let sms = Sms::new(config.sms.clone(), &public_url)?;
+    let emails = config.email.clone().map(|server| Emails::new(Mailer::new(server, &public_url)));
     let lookups = Lookups::new(&config.lookups, &config.reachable_networks, &trusted)?;
     Ok(Host::new(
         identity,
@@ -220,6 +221,7 @@ pub(crate) async fn open_pipeline(config: &Config, parts: HostParts) -> anyhow::
         feeds,
         other_cities,
         sms,
+        emails,
         lookups,
         rates,
         message_limits,

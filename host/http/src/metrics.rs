@@ -7,7 +7,7 @@ use axum::{
     http::header,
     response::{IntoResponse, Response},
 };
-use portolan_pipeline::MessageCosts;
+use portolan_pipeline::{EmailStatus, MessageCosts};
 use portolan_store::Backlog;
 use portolan_vocabulary::{ErrorCode, Failure};
 use prometheus_client::{
@@ -39,13 +39,18 @@ struct CityLabels {
 pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Refusal> {
     let backlog = app.host.store.backlog(app.host.clock.now()).await?;
     let costs = app.host.message_costs().await?;
+    let emails = app.host.email_status().await?;
     let mut registry = Registry::default();
     let version = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
     registry.register("portolan_build", "The version of the host", version);
     let own = registry.sub_registry_with_prefix("portolan");
     app.host.meters.register(own);
     app.connections.register(own);
-    for (name, help, unit, value) in gauges(&app, backlog, costs).into_iter().flatten() {
+    for (name, help, unit, value) in gauges(&app, backlog, costs)
+        .into_iter()
+        .flatten()
+        .chain(emails.into_iter().flat_map(email_gauges))
+    {
         let gauge = Gauge::<f64, AtomicU64>::default();
         gauge.set(value);
         match unit {
@@ -162,6 +167,26 @@ fn gauges(app: &App, backlog: Backlog, costs: MessageCosts) -> Vec<Option<GaugeR
             ("process_resident_memory", help, Some(Unit::Bytes), bytes as f64)
         }),
         open_files().and_then(|files| gauge("process_open_fds", "Open file descriptors", files)),
+    ]
+}
+
+/// Returns the gauges of the sending of emails.
+fn email_gauges(emails: EmailStatus) -> [GaugeRow; 5] {
+    let gauge = |name, help, value: u64| (name, help, None, value as f64);
+    [
+        gauge("portolan_emails_waiting", "Emails that wait, over all nodes", emails.waiting),
+        gauge("portolan_emails_due", "How many of them are due", emails.due),
+        gauge(
+            "portolan_emails_sent_today",
+            "Emails that the SMTP server has taken on this day, over all nodes",
+            emails.sent_today,
+        ),
+        gauge("portolan_email_budget", "How many emails are sent in a day", emails.per_day),
+        gauge(
+            "portolan_email_server_paused",
+            "1 while this node leaves the SMTP server alone, because it has failed several times in a row",
+            u64::from(emails.is_paused),
+        ),
     ]
 }
 

@@ -185,6 +185,7 @@ async fn check_records(app: &App, problems: &mut Problems) -> Result<(), Refusal
             "`portolan webhooks` lists them with the last error; the owner of each address has to repair it",
         );
     }
+    check_emails(app, problems).await?;
     if app.host.message_costs().await?.is_exhausted() {
         problems.error(
             "messages",
@@ -215,6 +216,26 @@ async fn check_records(app: &App, problems: &mut Problems) -> Result<(), Refusal
                 format!("run `portolan operators renew {}`", operator.name),
             );
         }
+    }
+    Ok(())
+}
+
+/// Checks the sending of emails.
+async fn check_emails(app: &App, problems: &mut Problems) -> Result<(), Refusal> {
+    let Some(emails) = app.host.email_status().await? else { return Ok(()) };
+    if emails.is_paused {
+        problems.error(
+            "messages",
+            format!("the SMTP server does not work; emails that wait: {}", emails.waiting),
+            "look at the log, and check the server and [email]; what waits is sent again for two days",
+        );
+    }
+    if emails.is_exhausted() {
+        problems.warning(
+            "messages",
+            format!("the {} emails of this day are sent; the others wait", emails.per_day),
+            "wait until midnight UTC, or raise email.per_day",
+        );
     }
     Ok(())
 }

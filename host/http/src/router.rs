@@ -114,6 +114,7 @@ fn router<S: ServerHandler + Send + 'static>(
             "/approve",
             get(oauth::message_link::show_approval).post(oauth::message_link::submit_approval),
         )
+        .route("/email/{token}", get(oauth::email_link::show).post(oauth::email_link::follow))
         .route("/passkey", get(oauth::passkey::show).post(oauth::passkey::submit))
         .route("/oauth/passkey.js", get(oauth::passkey::script))
         .route("/account", get(oauth::account::show).post(oauth::account::submit))

@@ -15,6 +15,8 @@ pub struct Recipients {
     pub agents: Vec<String>,
     /// The owner's delivery rules, if there are any.
     pub rules: Option<Arc<OwnerRules>>,
+    /// Whether the owner wants emails.
+    pub has_email: bool,
 }
 
 impl Identity {
@@ -31,11 +33,13 @@ impl Identity {
             return Ok(Recipients::default());
         };
         if !owner.has_rules {
-            return Ok(Recipients { agents: owner.agents, rules: None });
+            let (agents, has_email) = (owner.agents, owner.has_email);
+            return Ok(Recipients { agents, rules: None, has_email });
         }
         let (rules, _) = self.read_rules(unit, owner_id).await?;
         let rules = OwnerRules { owner_id: owner_id.to_owned(), test_mode, rules };
-        Ok(Recipients { agents: owner.agents, rules: Some(Arc::new(rules)) })
+        let (agents, has_email) = (owner.agents, owner.has_email);
+        Ok(Recipients { agents, rules: Some(Arc::new(rules)), has_email })
     }
 
     /// Returns the mode of an agent, and its owner if it has one; `None` if it is unknown. The read is not

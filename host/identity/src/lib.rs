@@ -39,6 +39,7 @@
 //! | | `grants` | exchange a code or a refresh token, revoke a grant |
 //! | people | `suspensions` | suspend and reinstate people |
 //! | | `delivery` | the delivery rules of people |
+//! | | `emails` | the email addresses of people, and the links of emails |
 //! | sessions | `progress` | the steps of a browser's sign-in |
 //! | | `sessions` | start, list and end sessions; the end of all access of a person |
 //! | | `ceremonies` | what a browser is asked to do with a passkey |
@@ -77,6 +78,7 @@ mod delivery;
 mod device;
 mod documents;
 mod elicitation;
+mod emails;
 mod error;
 mod failed_attempts;
 mod failure;
@@ -119,6 +121,7 @@ pub use clients::RegisteredClient;
 pub use delivery::Recipients;
 pub use device::{DeviceAuthorization, DeviceRequest};
 pub use elicitation::Elicitation;
+pub use emails::{EmailLink, EmailRecipient, EmailView};
 pub use error::IdentityError;
 pub use grants::CodeRedemption;
 pub use identity::{Identity, RESOURCE_METADATA};

@@ -10,8 +10,8 @@ use portolan_store::{
     Attachments, Audience, DbError, DueWork, MAX_ATTEMPTS, NewEvent, Task, Unit, Verdict,
 };
 use portolan_vocabulary::{
-    Access, Caller, ErrorCode, Failure, HELD_EVENTS, LOOKUPS_OF, OUTGOING_SMS, PEOPLE_OF,
-    Retention, SMS_UNDELIVERABLE, TextMessage, Timestamp,
+    Access, Caller, EMAIL_NOTICES, ErrorCode, Failure, HELD_EVENTS, LOOKUPS_OF, OUTGOING_EMAIL,
+    OUTGOING_SMS, PEOPLE_OF, Retention, SMS_UNDELIVERABLE, TextMessage, Timestamp,
 };
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
@@ -137,6 +137,8 @@ impl Host {
     pub(super) async fn run_due(self: &Arc<Self>, work: &DueWork) {
         let result = match (work.capability.as_str(), lookup_capability(work)) {
             (OUTGOING_SMS, _) => self.send_text_message(work).await,
+            (OUTGOING_EMAIL, _) => self.send_email(work).await,
+            (EMAIL_NOTICES, _) => self.tell_by_email(work).await,
             (HELD_EVENTS, _) => self.release_held(work).await,
             (people, _) if people.starts_with(PEOPLE_OF) => self.run_people_request(work).await,
             (_, Some(capability)) => self.look_up(capability, work).await,

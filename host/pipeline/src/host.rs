@@ -2,6 +2,7 @@
 
 use crate::{
     audit_limits::AuditLimits,
+    emails::Emails,
     health::CallHealth,
     idempotency::RunningKeys,
     logs::{Admission, LogBudgets},
@@ -44,6 +45,8 @@ pub struct Host {
     /// The feeds of the cities after the first one.
     pub other_cities: Vec<Arc<Feeds>>,
     pub sms: Sms,
+    /// `None` if the host sends no emails.
+    pub emails: Option<Emails>,
     pub lookups: Lookups,
     pub rates: Rates,
     pub(crate) message_limits: MessageLimits,
@@ -76,6 +79,7 @@ impl Host {
         feeds: Arc<Feeds>,
         other_cities: Vec<Arc<Feeds>>,
         sms: Sms,
+        emails: Option<Emails>,
         lookups: Lookups,
         rates: Rates,
         message_limits: MessageLimits,
@@ -92,6 +96,7 @@ impl Host {
             feeds,
             other_cities,
             sms,
+            emails,
             lookups,
             rates,
             message_limits,

@@ -15,6 +15,7 @@
 //! - `nested`: the services of a running component, such as nested calls
 //! - `system`: actions that the host runs itself; `due`, `workers` (timers, subscriptions, messages), `lookups`
 //!   and `operate` (the operator, pages) use it; `held` releases held events
+//! - `emails`, `email_texts`, `email_work`: emails to people about what has happened
 //! - `audit_limits`: which runs of timers and deliveries get a row in the audit log
 //! - `logs`: how much capabilities may log
 //! - `unreadable`: the documents that capabilities cannot read
@@ -33,6 +34,9 @@ mod audit_limits;
 mod call;
 mod documents;
 mod due;
+mod email_texts;
+mod email_work;
+mod emails;
 mod execute;
 mod execution;
 mod explain;
@@ -64,6 +68,7 @@ mod workers;
 
 pub use call::{Call, CallOutcome};
 pub use documents::DocumentLocation;
+pub use emails::{EmailStatus, Emails};
 pub use health::{CallHealth, Condition};
 pub use host::{Host, TEXT_MESSAGES};
 pub use message_limits::MessageLimits;

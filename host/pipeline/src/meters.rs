@@ -44,6 +44,12 @@ struct MessageLabels {
     outcome: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct EmailLabels {
+    kind: &'static str,
+    outcome: &'static str,
+}
+
 /// Counts since the start. The labels are actions of the catalog and their error codes, so the number of
 /// counters is bounded.
 #[derive(Debug)]
@@ -53,6 +59,7 @@ pub struct Meters {
     refusals: Family<RefusalLabels, Counter>,
     exceeded: Family<QuotaLabels, Counter>,
     messages: Family<MessageLabels, Counter>,
+    emails: Family<EmailLabels, Counter>,
 }
 
 impl Default for Meters {
@@ -63,6 +70,7 @@ impl Default for Meters {
             refusals: Family::default(),
             exceeded: Family::default(),
             messages: Family::default(),
+            emails: Family::default(),
         }
     }
 }
@@ -100,6 +108,11 @@ impl Meters {
         self.messages.get_or_create(&MessageLabels { recipient, outcome }).inc();
     }
 
+    /// Counts an attempt to send an email.
+    pub(super) fn count_email(&self, kind: &'static str, outcome: &'static str) {
+        self.emails.get_or_create(&EmailLabels { kind, outcome }).inc();
+    }
+
     /// Adds the metrics to a registry.
     pub fn register(&self, registry: &mut Registry) {
         registry.register(
@@ -127,6 +140,11 @@ impl Meters {
             "text_messages",
             "Text messages that calls wanted to send: admitted, or refused for their destination, the caller's address or the budget",
             self.messages.clone(),
+        );
+        registry.register(
+            "emails",
+            "Attempts to send an email: taken by the server, tried again later, put off by the budget, not wanted any more, without a mailbox, or failed",
+            self.emails.clone(),
         );
     }
 }

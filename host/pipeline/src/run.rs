@@ -14,7 +14,7 @@ use portolan_sandbox::CallContext;
 use portolan_store::{
     Attachments, Audience, ConflictKey, NewEvent, StateError, Task, Unit, Verdict,
 };
-use portolan_vocabulary::{Access, Caller, ErrorCode, Failure};
+use portolan_vocabulary::{Access, Caller, ErrorCode, Failure, is_told_by_email};
 use std::{
     collections::BTreeSet,
     fmt::Display,
@@ -317,6 +317,8 @@ impl Host {
             for event in events {
                 event.agents.clone_from(&found.agents);
                 event.rules.clone_from(&found.rules);
+                event.has_email =
+                    found.has_email && is_told_by_email(&event.event_type, &event.data, &owner);
             }
         }
         self.add_rules_of_agents(unit).await

@@ -49,6 +49,8 @@ pub struct NewEvent {
     pub agents: Vec<String>,
     /// The delivery rules of the owner, if there are any.
     pub rules: Option<Arc<OwnerRules>>,
+    /// Whether the owner, who is the audience, is also told by email.
+    pub has_email: bool,
 }
 
 impl NewEvent {
@@ -86,6 +88,7 @@ impl NewEvent {
             subscribers: Vec::new(),
             agents: Vec::new(),
             rules: None,
+            has_email: false,
         }
     }
 }
@@ -115,6 +118,8 @@ pub enum OutboxCommand {
     ReconsiderHeld { owner_id: String },
     /// Does the next step of the release of an owner's held events that are due.
     Release(Release),
+    /// Takes what an email of the same commit tells an owner from what is to be told: numbers by type of event.
+    TakeEmailNotices { owner_id: String, told: Vec<(String, u64)> },
 }
 
 /// The release of an owner's held events.
@@ -127,6 +132,8 @@ pub struct Release {
     /// The numbers of events by type, beyond the limit of held events, that the same digest names, or that are
     /// dropped.
     pub counted: Vec<(String, u64)>,
+    /// Whether the owner is also told by email.
+    pub has_email: bool,
     pub at: Timestamp,
 }
 

@@ -80,11 +80,11 @@ pub use error::{DbError, KeyError, StateError};
 pub use query::{Collection, Collections, Counted, shape};
 pub use records::{
     Arrival, Attempt, AuditQuery, Backlog, CatalogState, DeadLetter, DesiredVersion, DueDelivery,
-    DueWork, ErasureCounts, ExportCursor, FailingWebhook, Gap, Generation, HeldEvent, InboxEntry,
-    InstalledId, KeyPurpose, MAX_ATTEMPTS, Migrated, OldDocument, OperatorRecord, Outcome,
-    Outdated, PendingTimers, PersonalAnswer, PersonalDocument, PersonalEvent, PersonalItem,
-    PersonalTimer, PersonalWebhook, Quarantined, QuarantinedDocument, QuotaUse, ServedCapability,
-    VersionEntry, VersionRecord, VersionState,
+    DueWork, EmailNotice, ErasureCounts, ExportCursor, FailingWebhook, Gap, Generation, HeldEvent,
+    InboxEntry, InstalledId, KeyPurpose, MAX_ATTEMPTS, Migrated, OldDocument, OperatorRecord,
+    Outcome, Outdated, PendingTimers, PersonalAnswer, PersonalDocument, PersonalEvent,
+    PersonalItem, PersonalTimer, PersonalWebhook, Quarantined, QuarantinedDocument, QuotaUse,
+    ServedCapability, VersionEntry, VersionRecord, VersionState,
 };
 pub use signing_key::SigningKey;
 pub use store::Store;

@@ -180,12 +180,14 @@ impl DeliveryRules {
         let is_muted =
             |id: &str| self.muted.get(&muted_key(id)).is_some_and(|until| is_ahead(*until, now));
         let subject = event.subject.rsplit('/').next().unwrap_or_default();
-        let actor = || {
-            let named: Named = serde_json::from_str(event.data).ok()?;
-            named.actor?.owner_id
-        };
-        is_muted(subject) || actor().is_some_and(|actor| is_muted(&actor))
+        is_muted(subject) || actor_of(event.data).is_some_and(|actor| is_muted(&actor))
     }
+}
+
+/// Returns the id of the person who has caused the event with this data, if it names one.
+pub(crate) fn actor_of(data: &str) -> Option<String> {
+    let named: Named = serde_json::from_str(data).ok()?;
+    named.actor?.owner_id
 }
 
 /// Returns whether no rule applies to events of this type.

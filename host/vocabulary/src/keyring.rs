@@ -18,6 +18,7 @@ impl Keyring {
     /// The purposes, each with derived keys of its own.
     pub const ADDRESSES: &str = "addresses";
     pub const CURSORS: &str = "cursors";
+    pub const EMAILS: &str = "emails";
     pub const MAC: &str = "mac";
     pub const RATES: &str = "rates";
     pub const SEAL: &str = "seal";

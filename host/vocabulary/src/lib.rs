@@ -21,7 +21,7 @@
 //!   how long records are kept.
 //! - `keyring`, [`sealed`], `key_seal`: the host's secret keys, authenticated encryption with them, and the
 //!   sealing of private keys.
-//! - `text_message`: a text message as it is stored until it is sent.
+//! - `text_message`, `email`: a text message and an email as they are stored until they are sent.
 //!
 //! Invariants:
 //!
@@ -36,6 +36,7 @@ mod clock;
 mod delivery;
 mod descriptor;
 mod digest;
+mod email;
 mod failure;
 mod hexadecimal;
 mod identifier;
@@ -70,13 +71,15 @@ pub use descriptor::{
     Publication, StateMachine, Status, Subscription, TOOLS, Transition, WHILE_SUSPENDED,
 };
 pub use digest::Digest;
+pub use email::{Email, EmailContent, is_told_by_email};
 pub use failure::{Failure, RETRY_SOON_S};
-pub use hexadecimal::from_hex;
+pub use hexadecimal::{from_hex, to_hex};
 pub use identifier::{
-    CATALOG_CHANGED, FEEDS_PUBLISHED, FINDER_TOOLS, HELD_EVENTS, HOST, HOST_EVENTS, LOOKUPS_OF,
-    NOTIFICATIONS_DIGEST, OUTGOING_SMS, OWNER_LEAVING, OWNER_LEFT, PEOPLE_OF, RESERVED_IDS,
-    SMS_UNDELIVERABLE, STREAM_GAP, WEBHOOK_CHALLENGE, WEBHOOK_DISABLED, WEBHOOK_TEST, entropy,
-    is_capability_id, is_event_name, is_event_type, is_snake_case, new_identifier, new_request_id,
+    CATALOG_CHANGED, EMAIL_NOTICES, FEEDS_PUBLISHED, FINDER_TOOLS, HELD_EVENTS, HOST, HOST_EVENTS,
+    LOOKUPS_OF, NOTIFICATIONS_DIGEST, OUTGOING_EMAIL, OUTGOING_SMS, OWNER_LEAVING, OWNER_LEFT,
+    PEOPLE_OF, RESERVED_IDS, SMS_UNDELIVERABLE, STREAM_GAP, WEBHOOK_CHALLENGE, WEBHOOK_DISABLED,
+    WEBHOOK_TEST, entropy, is_capability_id, is_event_name, is_event_type, is_snake_case,
+    new_identifier, new_request_id,
 };
 pub use incident::{
     INCIDENT_STATES, Incident, IncidentState, IncidentStateRow, IncidentUpdate, Maintenance,

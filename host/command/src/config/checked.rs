@@ -12,6 +12,7 @@ use portolan_http::{MapSettings, Setting, Tls};
 use portolan_identity::{LONGEST_LIFETIME_S, RedirectHosts, SHORTEST_LIFETIME_S};
 use portolan_mcp::McpSettings;
 use portolan_outgoing::{
+    email::SmtpServer,
     lookups::LookupSettings,
     sms::{SmsTransport, TextMessageSettings},
 };
@@ -69,6 +70,8 @@ pub struct Config {
     pub webhooks: WebhookSettings,
     pub lookups: LookupSettings,
     pub text_messages: TextMessageSettings,
+    /// `None` if no emails are sent.
+    pub email: Option<SmtpServer>,
     pub mcp: McpSettings,
     pub map: MapSettings,
     pub feeds: FeedsSettings,
@@ -125,6 +128,11 @@ impl Config {
                 faults.push(format!("sms cannot be used: {fix}"));
                 SmsTransport::Outbox(PathBuf::new())
             }
+        };
+        let password = raw.email_password.filter(|password| !password.is_empty());
+        let email = match raw.email {
+            Some(settings) => settings.check(password, &mut faults),
+            None => None,
         };
         if raw.operator_token.as_ref().is_some_and(|token| token.len() < MIN_TOKEN_BYTES) {
             faults.push(format!(
@@ -232,6 +240,7 @@ impl Config {
                     webhooks: raw.webhooks,
                     lookups: raw.lookups,
                     text_messages: raw.text_messages,
+                    email,
                     mcp: raw.mcp,
                     map: raw.map,
                     feeds: raw.feeds,

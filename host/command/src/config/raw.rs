@@ -10,7 +10,7 @@ use portolan_catalog::{Grants, PublishSettings};
 use portolan_events::WebhookSettings;
 use portolan_http::{MapSettings, TlsFiles};
 use portolan_mcp::McpSettings;
-use portolan_outgoing::{lookups::LookupSettings, sms::TextMessageSettings};
+use portolan_outgoing::{email::EmailSettings, lookups::LookupSettings, sms::TextMessageSettings};
 use portolan_publication::{FeedsSettings, Provider};
 use portolan_vocabulary::{Limits, Quotas, Retention, Roles};
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub const FILE: &str = "portolan.toml";
 const SHIPPED_CONFIG: &str = include_str!("../../../../plugins/shipped.toml");
 const ENVIRONMENT_PREFIX: &str = "PORTOLAN_";
 /// The settings that can be environment variables, named `PORTOLAN_` and the name in capitals.
-const ENVIRONMENT_SETTINGS: [&str; 22] = [
+const ENVIRONMENT_SETTINGS: [&str; 23] = [
     "listen",
     "admin_listen",
     "public_url",
@@ -35,6 +35,7 @@ const ENVIRONMENT_SETTINGS: [&str; 22] = [
     "feeds_dir",
     "secret_keys",
     "sms",
+    "email_password",
     "redirect_hosts",
     "known_clients",
     "reachable_networks",
@@ -51,8 +52,8 @@ const ENVIRONMENT_SETTINGS: [&str; 22] = [
 ];
 
 /// Settings whose values are secret or can hold a password. No error names their values.
-pub(super) const SECRET_SETTINGS: [&str; 5] =
-    ["database_url", "operator_token", "public_url", "secret_keys", "sms"];
+pub(super) const SECRET_SETTINGS: [&str; 6] =
+    ["database_url", "email_password", "operator_token", "public_url", "secret_keys", "sms"];
 
 /// The settings as they are written, before they are checked.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -68,6 +69,7 @@ pub(super) struct RawConfig {
     pub(super) feeds_dir: Option<PathBuf>,
     pub(super) secret_keys: Option<String>,
     pub(super) sms: Option<String>,
+    pub(super) email_password: Option<String>,
     pub(super) redirect_hosts: List,
     pub(super) known_clients: Switch,
     pub(super) reachable_networks: List,
@@ -91,6 +93,7 @@ pub(super) struct RawConfig {
     pub(super) webhooks: WebhookSettings,
     pub(super) lookups: LookupSettings,
     pub(super) text_messages: TextMessageSettings,
+    pub(super) email: Option<EmailSettings>,
     pub(super) mcp: McpSettings,
     pub(super) map: MapSettings,
     pub(super) feeds: FeedsSettings,
@@ -189,6 +192,7 @@ impl Default for RawConfig {
             feeds_dir: None,
             secret_keys: None,
             sms: None,
+            email_password: None,
             redirect_hosts: List::Items(Vec::new()),
             known_clients: Switch::On,
             reachable_networks: List::Items(Vec::new()),
@@ -212,6 +216,7 @@ impl Default for RawConfig {
             webhooks: WebhookSettings::default(),
             lookups: LookupSettings::default(),
             text_messages: TextMessageSettings::default(),
+            email: None,
             mcp: McpSettings::default(),
             map: MapSettings::default(),
             feeds: FeedsSettings::default(),

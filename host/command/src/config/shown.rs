@@ -51,6 +51,7 @@ mod tests {
             public_url: secret(),
             secret_keys: secret(),
             sms: secret(),
+            email_password: secret(),
             ..RawConfig::default()
         };
         let settings = settings(&raw);

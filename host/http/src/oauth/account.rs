@@ -4,6 +4,7 @@
 use crate::{
     App, RequestId,
     oauth::{
+        account_email,
         account_session::signed_in,
         actions::{SessionChange, SignInActions},
         browser::see_other,
@@ -21,7 +22,7 @@ use crate::{
 };
 use askama::Template;
 use axum::{Extension, extract::State, http::StatusCode, response::Response};
-use portolan_identity::{CeremonyAnswer, IdentityError, PasskeyView, Session};
+use portolan_identity::{CeremonyAnswer, EmailView, IdentityError, PasskeyView, Session};
 use portolan_vocabulary::{Access, Failure, OwnedAgent, SCOPES};
 use std::sync::Arc;
 
@@ -41,6 +42,8 @@ struct AccountPage<'a> {
     own_calls: Vec<LoggedCall>,
     passkeys: Vec<PasskeyView>,
     has_passkeys: bool,
+    /// `None` if this person cannot have emails.
+    email: Option<EmailView>,
     glances: Vec<Glance>,
 }
 
@@ -111,6 +114,7 @@ async fn load<'a>(
         own_calls: last_calls(app, &page_agent, owner_id).await?,
         passkeys: identity.list_passkeys(owner_id).await?,
         has_passkeys: identity.has_passkeys(),
+        email: account_email::view(app, owner_id).await?,
         glances: glances(app, calls).await,
     })
 }
@@ -155,7 +159,10 @@ pub(crate) async fn submit(
         }
         "sign_out" => sign_out(&app, cookies).await,
         "sign_out_everywhere" => actions.sign_out_everywhere(&session).await,
-        _ => return foreign_form(),
+        step => match account_email::submit(&app, &session, step, form.field("address")).await {
+            Some(changed) => changed.map(|()| SessionChange::Unchanged),
+            None => return foreign_form(),
+        },
     };
     match change {
         Ok(SessionChange::Ended) => form.request.cookies.end_session().add_to(see_other(PATH)),

@@ -71,6 +71,7 @@ impl CallState {
             test_mode,
             agents: Vec::new(),
             rules: None,
+            has_email: false,
         };
         work.unit.publish(event);
         Ok(())

@@ -3,6 +3,7 @@
 mod apply;
 mod caps;
 mod committer;
+mod email_notices;
 mod fan_out;
 mod holding;
 mod overflow;

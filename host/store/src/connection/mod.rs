@@ -3,6 +3,7 @@
 mod backend;
 mod backup;
 mod document_reader;
+mod email_statements;
 mod held_statements;
 mod native;
 mod postgres;

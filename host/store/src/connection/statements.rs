@@ -5,6 +5,7 @@
 
 use super::{
     backend::{Backend, NUMBER, TEXT},
+    email_statements::EmailStatements,
     held_statements::HeldStatements,
 };
 use sqlx::{AssertSqlSafe, SqlSafeStr as _, SqlStr};
@@ -76,6 +77,7 @@ pub(crate) struct Statements {
     pub(crate) counts: SqlStr,
     pub(crate) put_counts: SqlStr,
     pub(crate) held: HeldStatements,
+    pub(crate) email_notices: EmailStatements,
     pub(crate) advance_timers: SqlStr,
 }
 
@@ -341,6 +343,7 @@ impl Statements {
                  value = excluded.value, step = excluded.step, expires_at = excluded.expires_at",
             ),
             held: HeldStatements::new(backend),
+            email_notices: EmailStatements::new(backend),
             // A timer that is due later becomes due earlier; one that is due earlier stays as it is.
             advance_timers: add(
                 "timers",
