@@ -375,7 +375,10 @@ impl Identity {
         loaded: Loaded,
         action: &str,
     ) -> Result<(), StateError> {
-        let Loaded { email, expect, mut owner, owner_revision } = loaded;
+        let Loaded { mut email, expect, mut owner, owner_revision } = loaded;
+        let has_other = email.address.is_some() || email.refused.is_some();
+        let pending = email.pending.as_ref().filter(|_| !has_other);
+        email.expires_at = pending.map(|pending| pending.expires_at);
         let has_email = email.address.is_some() && email.is_wanted;
         if email == EmailRecord::default() {
             unit.delete(&self.records.emails, owner_id, Expectation::Any).await?;

@@ -170,6 +170,9 @@ pub(crate) struct EmailRecord {
     /// The address that the mail server did not know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
+    /// When a record is removed that has nothing but an address that was not confirmed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<u64>,
 }
 
 /// An address that waits for its confirmation.
@@ -399,7 +402,7 @@ const COLLECTIONS: [CollectionDeclaration; 16] = [
     },
     CollectionDeclaration { name: "kept_suspensions", expires: true, people: &[], lists: &[] },
     CollectionDeclaration { name: "delivery_rules", expires: false, people: &["$id"], lists: &[] },
-    CollectionDeclaration { name: EMAILS, expires: false, people: &["$id"], lists: &[] },
+    CollectionDeclaration { name: EMAILS, expires: true, people: &["$id"], lists: &[] },
     CollectionDeclaration { name: "email_links", expires: true, people: &["owner_id"], lists: &[] },
 ];
 
