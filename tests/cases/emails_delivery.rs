@@ -170,7 +170,7 @@ async fn a_server_that_does_not_answer_does_not_hold_up_due_work() {
     submit(&mut ada, "give_email", ADDRESS).await;
     let started = Instant::now();
     claim(&host, BOB).await;
-    assert!(started.elapsed() < PATIENCE / 6, "{:?}", started.elapsed());
+    assert!(started.elapsed() < PATIENCE / 3, "{:?}", started.elapsed());
     wait_until("later", async || outcome(&host, "verification", "later").await == 1).await;
     assert!(host.log().contains("does not answer in time"), "{}", host.log());
 }
@@ -250,9 +250,10 @@ async fn several_nodes_send_an_email_once() {
     let url = postgres::database().await;
     let server = SmtpServer::plain().await;
     let first = Host::start(options(&server.settings()).postgres(&url)).await;
-    let second = Host::start(options(&server.settings()).postgres(&url)).await;
     let (agent, ada_id) = claim(&first, ADA).await;
     let mut ada = signed_in(&first, ADA).await;
+    // Before this, the codes of text messages are in the file of the first node.
+    let second = Host::start(options(&server.settings()).postgres(&url)).await;
     confirm(&mut ada, &server, ADDRESS, 1).await;
     tell(&agent, &ada_id).await;
     // The second node, whose clock is ahead, and the first one both see that the email is due.
