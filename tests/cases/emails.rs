@@ -104,12 +104,8 @@ async fn a_person_hears_of_a_meeting_by_email_until_they_end_it() {
     ];
     let settings = format!("{}[limits]\ncall_wall_time_ms = 30000\n", server.settings());
     let host = Host::start(Options::with(&names).configuration(&settings)).await;
+    let (_, ada_id) = claim(&host, ADA).await;
     let mut ada = signed_in(&host, ADA).await;
-    let ada_id = host
-        .database()
-        .texts("SELECT json_extract(body, '$.owner_id') FROM documents WHERE body LIKE '%phone_masked%'")
-        .await
-        .remove(0);
     let (bob, bob_id) = claim(&host, BOB).await;
 
     // Giving an address sends one email, whose link does nothing when it is opened.
@@ -136,7 +132,7 @@ async fn a_person_hears_of_a_meeting_by_email_until_they_end_it() {
     let page = section(&ada.open(ACCOUNT).await);
     assert!(page.contains("What happens is told to") && page.contains("End emails"), "{page}");
 
-    // A meeting is proposed. The person has no agent.
+    // A meeting is proposed. No agent of the person is asked or asks for events.
     let people = json!([{ "owner_id": ada_id }, { "owner_id": bob_id }]);
     let open = json!({ "pairing_id": "pair_1", "participants": people });
     let thread = operate(&host, "open", open).await["thread_id"].as_str().unwrap().to_owned();
@@ -361,11 +357,18 @@ async fn two_people_can_confirm_one_address_and_a_removed_one_gets_nothing() {
     tell(&agent, &ada_id, &["news"]).await;
     host.advance(2 * MINUTE).await;
     let told = server.wait_for(before + 1).await;
+    // Somebody without any agent is told as well.
+    let people = "SELECT DISTINCT json_extract(body, '$.owner_id') FROM documents WHERE body LIKE '%phone_masked%' AND body LIKE '%started_at%'";
+    let people = host.database().texts(people).await;
+    let bob_id = people.iter().find(|id| **id != ada_id).unwrap();
+    tell(&agent, bob_id, &["news for Bob"]).await;
+    host.advance(2 * MINUTE).await;
+    server.wait_for(before + 2).await;
     // What is removed while an email gathers is not told any more, and the links of earlier emails do nothing.
     tell(&agent, &ada_id, &["more news"]).await;
     submit(&mut ada, "remove_email", "").await;
     host.advance(2 * MINUTE).await;
-    assert_eq!(server.received().len(), before + 1);
+    assert_eq!(server.received().len(), before + 2);
     assert_eq!(host.send(Method::POST, &told.link(), &[], None).await.status, 404);
     let page = section(&ada.open(ACCOUNT).await);
     assert!(page.contains("You can be told by email") && !page.contains(ADDRESS), "{page}");

@@ -3,12 +3,10 @@
 //! somebody else has it.
 
 use crate::{
+    email_records::{EmailLinkRecord, EmailRecord, PendingEmail},
     error::IdentityError,
     identity::Identity,
-    records::{
-        EmailLinkRecord, EmailRecord, OwnerRecord, PendingEmail, commit, commit_or_conflict, read,
-        write,
-    },
+    records::{OwnerRecord, commit, commit_or_conflict, read, write},
     secret,
     sessions::{ATTEMPTS, Session},
 };

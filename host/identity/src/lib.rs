@@ -14,7 +14,8 @@
 //! - `relying_party`: what passkeys belong to.
 //! - `secret`, `signer`, `keys`: secrets and their hashes, texts that the host signs for itself, and
 //!   the key pairs of access tokens.
-//! - `records`: the documents that the host stores of agents, clients, grants and sessions.
+//! - `records`, `email_records`: the documents that the host stores of agents, clients, grants, sessions, and email
+//!   addresses.
 //! - `auth_action`, `failed_attempts`, `throttle`: what the audit log says about authentication, the failures
 //!   on their way there, and the wait after wrong secrets.
 //! - `operator_tokens`: the cached tokens of operators.
@@ -78,6 +79,7 @@ mod delivery;
 mod device;
 mod documents;
 mod elicitation;
+mod email_records;
 mod emails;
 mod error;
 mod failed_attempts;

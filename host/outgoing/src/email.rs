@@ -238,7 +238,6 @@ mod tests {
         let message = String::from_utf8(mailer().message(&mail).unwrap()).unwrap();
         let (head, body) = message.split_once("\r\n\r\n").unwrap();
         for line in [
-            "From: Portolan <notices@example.com>",
             "To: ada@example.org",
             "Message-ID: <eml_1@example.com>",
             "List-Unsubscribe: <https://portolan.example/email/unsubscribe/aaaaaaaaaaaaaaaaaaaaaa>",
@@ -246,6 +245,7 @@ mod tests {
         ] {
             assert!(head.lines().any(|found| found == line), "{line}: {head}");
         }
+        assert!(head.contains("<notices@example.com>\r\n"), "{head}");
         assert!(!head.lines().any(|line| line.starts_with("Bcc")), "{head}");
         assert!(body.contains("text/plain") && body.contains("text/html"), "{body}");
         assert!(message.is_ascii(), "{message}");
