@@ -31,10 +31,11 @@ impl EmailAddress {
     pub fn parse(text: &str) -> Result<Self, AddressFault> {
         let text = text.trim();
         let (local, domain) = text.rsplit_once('@').ok_or(AddressFault::Form)?;
-        if text.len() > BYTES || text.chars().any(char::is_control) {
+        let is_list = local.contains([' ', '@', '\\', '<', '>', '(', ')', ',']);
+        if text.len() > BYTES || is_list || text.chars().any(char::is_control) {
             return Err(AddressFault::Form);
         }
-        if !local.is_ascii() || local.contains(['"', ' ', '@', '\\', '<', '>', '(', ')', ',']) {
+        if !local.is_ascii() || local.contains('"') {
             return Err(AddressFault::Local);
         }
         let Ok(Host::Domain(domain)) = Host::parse(domain) else {
