@@ -249,9 +249,12 @@ async fn what_a_person_has_set_about_events_applies_to_emails() {
     host.advance(2 * MINUTE).await;
     let after_quiet = server.received().len();
     assert!(after_quiet > before + 1, "{after_quiet}");
-    // A sign-in is told in quiet hours too.
+    // A sign-in is told in quiet hours too, and with it what waits for their end.
     let quiet = json!({ "from": time(Duration::ZERO), "to": time(3 * HOUR), "time_zone": "UTC" });
+    tell(&agent, &ada_id, &["before"]).await;
     prefer(json!({ "quiet_hours": quiet })).await;
+    host.advance(2 * MINUTE).await;
+    assert_eq!(server.received().len(), after_quiet);
     signed_in(&host, ADA).await;
     host.advance(2 * MINUTE).await;
     let told = server.wait_for(after_quiet + 1).await;

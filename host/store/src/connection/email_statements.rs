@@ -7,7 +7,7 @@ use sqlx::{AssertSqlSafe, SqlSafeStr as _, SqlStr};
 pub(crate) struct EmailStatements {
     /// Adds to the number of events of a type: the owner, the type, the number, and the id of the newest event.
     pub(crate) add: SqlStr,
-    /// Sets timers. One that is set already keeps its due time, and its run under way does not end it.
+    /// Sets timers. One that is set already is not put off, and its run under way does not end it.
     pub(crate) put_timers: SqlStr,
     /// Takes from the number of events of a type: the owner, the type, and the number.
     pub(crate) take: SqlStr,
@@ -37,7 +37,10 @@ impl EmailStatements {
                 "INSERT INTO timers
                  (capability, name, test_mode, setting, action, input, at, due_at, attempts)
                  SELECT {}, {}, {}, {}, {}, {}, {}, {}, {} FROM {rows} WHERE true
-                 ON CONFLICT (capability, name, test_mode) DO UPDATE SET setting = excluded.setting",
+                 ON CONFLICT (capability, name, test_mode) DO UPDATE SET
+                 setting = excluded.setting, at = excluded.at, attempts = 0, last_error = NULL,
+                 due_at = CASE WHEN excluded.due_at < timers.due_at
+                     THEN excluded.due_at ELSE timers.due_at END",
                 text(0),
                 text(1),
                 number(2),
