@@ -66,7 +66,7 @@ enum Command {
     },
     /// Take pictures of every page of a host with invented content, into target/screenshots
     Screenshots,
-    /// Build the command for packages, and make packages of it for pip and npm
+    /// Build the command for packages, and make packages of it for pip, npm and Debian, and the folder of an image
     Package(package::Package),
     /// Write the software bill of materials of the command, as CycloneDX JSON
     Sbom(sbom::Sbom),
