@@ -60,6 +60,7 @@ mod cases {
     mod deliveries;
     mod descriptor_conformance;
     mod device;
+    mod doctor;
     mod due_work;
     mod event_streams;
     mod events;
@@ -144,6 +145,7 @@ mod cases {
     pub mod plugins;
     mod preferences;
     mod process;
+    mod probes;
     mod promises;
     mod promises_kept;
     mod proxies;
@@ -162,11 +164,13 @@ mod cases {
     mod recycled_numbers;
     mod reference;
     mod refusals;
+    mod reload;
     mod registries;
     mod replacement;
     mod reports;
     mod reports_subjects;
     mod roles;
+    mod runbooks;
     mod sandbox;
     mod rolling_restarts;
     mod saved_searches;

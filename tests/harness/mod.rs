@@ -10,6 +10,7 @@ pub mod console;
 pub mod conversations;
 pub mod credits;
 pub mod disclosures;
+pub mod disk;
 pub mod database;
 pub mod delivery_model;
 pub mod delivery_walk;

@@ -22,8 +22,9 @@
 //!   `record_pages` with their `page_cache` and `sitemap`, `handoff`, the pages of `oauth`, among them those of the
 //!   links in text messages and of accounts (`downloads`). For the provider of text messages: `sms`.
 //! - For operators: `operator_routes` is the table of their routes and roles, `operator_gate` what every
-//!   request passes, `operator` how operators are known; the handlers are in `admin`, `audit_export`,
-//!   `audit_verification`, `quarantine`, `versions`, `metrics`, `observation` (with `setting`), `problems`,
+//!   request passes, `operator` how operators are known; `node` checks this node every few seconds, for the `probes`
+//!   and `problems`, and `starting` answers the probes before; the handlers are in `admin`, `audit_export`,
+//!   `audit_verification`, `quarantine`, `versions`, `metrics`, `observation` (with `setting`),
 //!   `sources`, `operators`, `incidents`, and `people` with its `export`. `console` is their pages: it only shows what
 //!   these routes answer, and its forms only send requests to them.
 //! - `fuzzing` is what only fuzz targets call.
@@ -83,6 +84,7 @@ mod mcp;
 mod media_type;
 mod metadata;
 mod metrics;
+pub mod node;
 mod oauth;
 mod observation;
 mod openapi;
@@ -93,6 +95,7 @@ mod operators;
 mod page;
 mod page_cache;
 mod people;
+mod probes;
 mod problems;
 mod proxies;
 mod quarantine;
@@ -106,6 +109,7 @@ mod sitemap;
 mod sms;
 mod socket;
 mod sources;
+mod starting;
 mod static_file;
 mod status;
 mod status_board;
@@ -126,5 +130,6 @@ pub use request_id::RequestId;
 pub use router::dispatcher;
 pub use serve::{Listeners, Server, accept, serve};
 pub use setting::Setting;
+pub use starting::{StartProgress, answer_probes};
 pub use stop::Stop;
 pub use tls::{Tls, TlsFiles};

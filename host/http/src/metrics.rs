@@ -1,14 +1,17 @@
 //! `GET /metrics` for the operator: counters since this node's start and gauges of its current state, in
 //! the OpenMetrics 1.0 format.
 
-use crate::{App, Refusal};
+use crate::{
+    App, Refusal,
+    node::{Problem, parts::DATABASE},
+};
 use axum::{
     extract::State,
     http::header,
     response::{IntoResponse, Response},
 };
 use portolan_pipeline::MessageCosts;
-use portolan_store::Backlog;
+use portolan_store::{Backlog, QuotaUse};
 use portolan_vocabulary::{ErrorCode, Failure};
 use prometheus_client::{
     encoding::{EncodeLabelSet, text::encode},
@@ -37,15 +40,14 @@ struct CityLabels {
 }
 
 pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Refusal> {
-    let backlog = app.host.store.backlog(app.host.clock.now()).await?;
-    let costs = app.host.message_costs().await?;
+    let stored = stored(&app).await;
     let mut registry = Registry::default();
     let version = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
     registry.register("portolan_build", "The version of the host", version);
     let own = registry.sub_registry_with_prefix("portolan");
     app.host.meters.register(own);
     app.connections.register(own);
-    for (name, help, unit, value) in gauges(&app, backlog, costs).into_iter().flatten() {
+    for (name, help, unit, value) in gauges(&app, stored.as_ref()).into_iter().flatten() {
         let gauge = Gauge::<f64, AtomicU64>::default();
         gauge.set(value);
         match unit {
@@ -55,7 +57,9 @@ pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Ref
     }
     register_cities(&app, &mut registry);
     let spent = Family::<RecipientLabels, Gauge<f64, AtomicU64>>::default();
-    for (recipient, micros) in [("known", costs.known), ("unknown", costs.unknown)] {
+    let costs = stored.as_ref().map(|stored| stored.costs);
+    let spending = costs.map(|costs| [("known", costs.known), ("unknown", costs.unknown)]);
+    for (recipient, micros) in spending.into_iter().flatten() {
         spent.get_or_create(&RecipientLabels { recipient }).set(micros as f64 / 1e6);
     }
     registry.register(
@@ -65,7 +69,7 @@ pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Ref
     );
     let (used, limits) =
         (Family::<QuotaLabels, Gauge>::default(), Family::<QuotaLabels, Gauge>::default());
-    for quota in app.host.store.quota_uses().await? {
+    for quota in stored.into_iter().flat_map(|stored| stored.quotas) {
         let labels = QuotaLabels {
             capability: quota.capability,
             mode: if quota.test_mode { "test" } else { "live" },
@@ -84,17 +88,47 @@ pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Ref
     Ok(([(header::CONTENT_TYPE, MEDIA_TYPE)], text).into_response())
 }
 
+/// What is read from the database.
+struct Stored {
+    backlog: Backlog,
+    costs: MessageCosts,
+    quotas: Vec<QuotaUse>,
+}
+
+/// Reads what the database has. Returns `None` if it is away: the other metrics are needed most then.
+async fn stored(app: &App) -> Option<Stored> {
+    let is_away = |problem: &Problem| problem.unready && problem.part == &DATABASE;
+    if app.node.last().problems.iter().any(is_away) {
+        return None;
+    }
+    let store = &app.host.store;
+    let read = async {
+        Ok::<_, Refusal>(Stored {
+            backlog: store.backlog(app.host.clock.now()).await?,
+            costs: app.host.message_costs().await?,
+            quotas: store.quota_uses().await?,
+        })
+    };
+    read.await.ok()
+}
+
 /// A gauge's name without its unit, its help text, its unit and its value.
 type GaugeRow = (&'static str, &'static str, Option<Unit>, f64);
 
 /// Returns the gauges of the node's current state, with `None` for each value that is unknown.
-fn gauges(app: &App, backlog: Backlog, costs: MessageCosts) -> Vec<Option<GaugeRow>> {
+fn gauges(app: &App, stored: Option<&Stored>) -> Vec<Option<GaugeRow>> {
     let host = &app.host;
     let (catalog, feeds) = (host.catalog.status(), host.feeds.status());
     let gauge = |name, help, value: u64| Some((name, help, None, value as f64));
     let generated =
         feeds.in_force.map(|publication| publication.generated_at.as_millis() as f64 / 1e3);
+    let of_backlog = |name, help, value: fn(&Backlog) -> u64| {
+        stored.and_then(|stored| gauge(name, help, value(&stored.backlog)))
+    };
+    let costs = stored.map(|stored| stored.costs);
+    let is_ready = !app.node.last().problems.iter().any(|problem| problem.unready);
     vec![
+        gauge("portolan_ready", "1 while the node is ready", u64::from(is_ready)),
         gauge("portolan_capabilities", "Capabilities in the catalog", count(catalog.loaded.len())),
         gauge(
             "portolan_catalog_refused_files",
@@ -121,33 +155,33 @@ fn gauges(app: &App, backlog: Backlog, costs: MessageCosts) -> Vec<Option<GaugeR
             "Verified tokens in the cache",
             host.identity.cached_tokens(),
         ),
-        gauge("portolan_due_timers", "Timers that are due", backlog.timers),
-        gauge(
+        of_backlog("portolan_due_timers", "Timers that are due", |backlog| backlog.timers),
+        of_backlog(
             "portolan_due_deliveries",
             "Deliveries to capabilities that are due",
-            backlog.deliveries,
+            |backlog| backlog.deliveries,
         ),
-        gauge(
+        of_backlog(
             "portolan_due_webhook_deliveries",
             "Deliveries to webhooks that are due",
-            backlog.webhooks,
+            |backlog| backlog.webhooks,
         ),
-        gauge(
+        of_backlog(
             "portolan_dead_letters",
             "Deliveries and timers that failed for good",
-            backlog.dead_letters,
+            |backlog| backlog.dead_letters,
         ),
-        Some((
-            "portolan_text_message_budget",
-            "What the text messages of a day may cost",
-            None,
-            costs.budget as f64 / 1e6,
-        )),
-        gauge(
-            "portolan_text_message_budget_exhausted",
-            "1 while people without an account get no text messages because the budget is spent",
-            u64::from(costs.is_exhausted()),
-        ),
+        costs.map(|costs| {
+            let help = "What the text messages of a day may cost";
+            ("portolan_text_message_budget", help, None, costs.budget as f64 / 1e6)
+        }),
+        costs.and_then(|costs| {
+            gauge(
+                "portolan_text_message_budget_exhausted",
+                "1 while people without an account get no text messages because the budget is spent",
+                u64::from(costs.is_exhausted()),
+            )
+        }),
         generated.map(|at| {
             let help = "When the published feeds were built, since the Unix epoch";
             ("portolan_feeds_generated_timestamp", help, Some(Unit::Seconds), at)

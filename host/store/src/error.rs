@@ -34,6 +34,11 @@ pub enum DbError {
     NotConnected { server: String, error: sqlx::Error },
     #[error("another host uses {}; stop it, or give this host its own database", .0.display())]
     InUse(PathBuf),
+    #[error(
+        "{} was deleted or replaced while this host uses it, so writes would be lost and are refused; stop the host, put the file back or restore a backup, and start the host again",
+        .0.display()
+    )]
+    Replaced(PathBuf),
     #[error("{} exists already; name a new file", .0.display())]
     Exists(PathBuf),
     #[error("cannot read {}: {error}", path.display())]

@@ -12,7 +12,7 @@
 //!   node signs.
 //! - `usage`: how much documents and timers take of the quotas, and whether a quota would be exceeded.
 //! - `connection`: the open database, its transactions and prepared statements, batched reads of
-//!   single documents, and backups.
+//!   single documents, backups, and a look at a database from outside.
 //! - [`query`]: declarations, the tables of indexes, and the statements that queries become.
 //! - `changes`: the read set and the write set of a unit of work that has ended.
 //! - `commit`: group commit: validation, the writes, fan-out of events to inboxes and webhooks, and
@@ -69,7 +69,8 @@ pub use audit_log::{AuditEntry, AuditFault, AuditLine, AuditReport, AuditVerifie
 pub use changes::Attachments;
 pub use commit::{ConflictKey, InboxSignal, Verdict};
 pub use connection::{
-    Steps, backup, create_private_folder, migrate, pg_dump, pg_restore, restore, sqlite_version,
+    Examination, Steps, backup, create_private_folder, examine, is_in_use, migrate, pg_dump,
+    pg_restore, restore, sqlite_version,
 };
 pub use document::{CollectionId, Document, Expectation};
 pub use effects::{

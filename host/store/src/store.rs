@@ -7,7 +7,7 @@ use crate::{
     error::DbError,
     query::Layouts,
 };
-use portolan_vocabulary::{Clock, DerivedKeys, KeySeal, Keyring, Quotas};
+use portolan_vocabulary::{Clock, KeySeal, Keyring, Quotas};
 use std::{
     path::PathBuf,
     sync::{Arc, OnceLock},
@@ -33,8 +33,6 @@ pub(crate) struct Inner {
     pub(crate) keys: Keyring,
     /// What seals the private keys of the host.
     pub(crate) key_seal: Arc<dyn KeySeal>,
-    /// Keys that cursors are signed with, the newest first.
-    pub(crate) cursor_keys: DerivedKeys,
     pub(crate) clock: Clock,
     pub(crate) quotas: Quotas,
     /// The part of the audit log that this node has not sealed yet.

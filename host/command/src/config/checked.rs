@@ -19,12 +19,14 @@ use portolan_publication::{FeedsSettings, Provider, city_faults};
 use portolan_signing::PublicKey;
 use portolan_store::DatabaseUrl;
 use portolan_vocabulary::{
-    Keyring, Limits, Publisher, Quotas, Retention, Role, Roles, is_capability_id,
+    Digest, Keyring, Limits, Publisher, Quotas, Retention, Role, Roles, is_capability_id,
 };
 use std::{
+    collections::BTreeMap,
     net::SocketAddr,
     path::{Path, PathBuf},
 };
+use tracing_subscriber::EnvFilter;
 
 /// The minimum length of a token, because a shorter one could be guessed.
 const MIN_TOKEN_BYTES: usize = 32;
@@ -73,8 +75,12 @@ pub struct Config {
     pub map: MapSettings,
     pub feeds: FeedsSettings,
     pub provider: Provider,
+    /// The filter of the log, unless `RUST_LOG` is set.
+    pub log: String,
     /// Every setting as it is written, without secrets, for the operator.
     pub shown: Vec<Setting>,
+    /// The digest of every setting, by its name.
+    pub(crate) digests: BTreeMap<String, Digest>,
 }
 
 impl Config {
@@ -94,7 +100,13 @@ impl Config {
 
     fn check(raw: RawConfig) -> Result<Self, ConfigError> {
         let mut faults = Vec::new();
-        let shown = shown::settings(&raw);
+        let (shown, digests) = (shown::settings(&raw), shown::digests(&raw));
+        if EnvFilter::try_new(&raw.log).is_err() {
+            faults.push(format!(
+                "log is {:?}: write a level or filters, such as info or info,portolan::catalog=debug",
+                raw.log
+            ));
+        }
         let listen = address("listen", &raw.listen, &mut faults);
         let admin_listen = address("admin_listen", &raw.admin_listen, &mut faults);
         let tls =
@@ -236,7 +248,9 @@ impl Config {
                     map: raw.map,
                     feeds: raw.feeds,
                     provider: raw.provider,
+                    log: raw.log,
                     shown,
+                    digests,
                 })
             }
             _ => Err(ConfigError(faults)),

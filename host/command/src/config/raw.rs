@@ -3,8 +3,9 @@
 
 use crate::config::error::ConfigError;
 use figment::{
-    Figment,
+    Figment, Metadata, Profile,
     providers::{Format as _, Serialized, Toml},
+    value::{Dict, Map},
 };
 use portolan_catalog::{Grants, PublishSettings};
 use portolan_events::WebhookSettings;
@@ -23,9 +24,9 @@ use std::{
 pub const FILE: &str = "portolan.toml";
 /// The ids, grants and roles of the components that ship with this host.
 const SHIPPED_CONFIG: &str = include_str!("../../../../plugins/shipped.toml");
-const ENVIRONMENT_PREFIX: &str = "PORTOLAN_";
+pub(super) const ENVIRONMENT_PREFIX: &str = "PORTOLAN_";
 /// The settings that can be environment variables, named `PORTOLAN_` and the name in capitals.
-const ENVIRONMENT_SETTINGS: [&str; 22] = [
+pub(super) const ENVIRONMENT_SETTINGS: [&str; 23] = [
     "listen",
     "admin_listen",
     "public_url",
@@ -44,11 +45,17 @@ const ENVIRONMENT_SETTINGS: [&str; 22] = [
     "operator_token",
     "operator_hosts",
     "metrics_public",
+    "log",
     "trust",
     "trusted_keys",
     "reserved_ids",
     "reserved_namespaces",
 ];
+
+/// The names of sources without a file.
+pub(super) const DEFAULT: &str = "default";
+pub(super) const ENVIRONMENT: &str = "environment";
+pub(super) const FLAG: &str = "flag";
 
 /// Settings whose values are secret or can hold a password. No error names their values.
 pub(super) const SECRET_SETTINGS: [&str; 5] =
@@ -77,6 +84,7 @@ pub(super) struct RawConfig {
     pub(super) operator_token: Option<String>,
     pub(super) operator_hosts: List,
     pub(super) metrics_public: Switch,
+    pub(super) log: String,
     pub(super) limits: Limits,
     pub(super) quotas: Quotas,
     pub(super) trust: TrustPolicy,
@@ -198,6 +206,7 @@ impl Default for RawConfig {
             operator_token: None,
             operator_hosts: List::Items(Vec::new()),
             metrics_public: Switch::Off,
+            log: "info".to_owned(),
             limits: Limits::default(),
             quotas: Quotas::default(),
             trust: TrustPolicy::Any,
@@ -260,16 +269,35 @@ pub struct Flags {
 impl RawConfig {
     /// Reads every source. Later sources override earlier ones.
     pub(super) fn read(file: &Path, flags: &Flags) -> Result<Self, ConfigError> {
-        let mut sources = Figment::from(Serialized::defaults(Self::default()))
-            .merge(Toml::string(SHIPPED_CONFIG));
-        if file.exists() {
-            sources = sources.merge(Toml::file_exact(file));
-        }
-        let sources =
-            sources.merge(Serialized::defaults(environment())).merge(Serialized::defaults(flags));
-        sources
+        sources(file, flags)
             .extract()
             .map_err(|error| ConfigError(error.into_iter().map(|fault| describe(&fault)).collect()))
+    }
+}
+
+/// Returns every source of settings, the later ones over the earlier ones.
+pub(super) fn sources(file: &Path, flags: &Flags) -> Figment {
+    let defaults = Serialized::defaults(RawConfig::default());
+    let mut sources =
+        Figment::from(Named(DEFAULT, defaults)).merge(Named(DEFAULT, Toml::string(SHIPPED_CONFIG)));
+    if file.exists() {
+        sources = sources.merge(Toml::file_exact(file));
+    }
+    sources
+        .merge(Named(ENVIRONMENT, Serialized::defaults(environment())))
+        .merge(Named(FLAG, Serialized::defaults(flags)))
+}
+
+/// A source with a name.
+struct Named<P>(&'static str, P);
+
+impl<P: figment::Provider> figment::Provider for Named<P> {
+    fn metadata(&self) -> Metadata {
+        Metadata::named(self.0)
+    }
+
+    fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
+        self.1.data()
     }
 }
 

@@ -130,7 +130,10 @@ impl Backend {
     /// nodes. On SQLite this blocks the thread.
     pub(crate) async fn begin_commit(&self) -> Result<Transaction, DbError> {
         Ok(match self {
-            Self::Sqlite(sqlite) => Transaction::Sqlite(sqlite.writer.begin().await?),
+            Self::Sqlite(sqlite) => {
+                sqlite.ensure_in_place()?;
+                Transaction::Sqlite(sqlite.writer.begin().await?)
+            }
             Self::Postgres(server) => Transaction::Postgres(server.begin().await?),
         })
     }

@@ -3,8 +3,10 @@
 mod backend;
 mod backup;
 mod document_reader;
+mod examine;
 mod held_statements;
 mod native;
+mod place;
 mod postgres;
 mod queries;
 mod query_pool;
@@ -20,6 +22,7 @@ pub(crate) use backend::{Backend, NUMBER, TEXT, read, transact, transact_alone};
 pub use backend::{Steps, migrate};
 pub use backup::{backup, pg_dump, pg_restore, restore};
 pub(crate) use document_reader::DocumentReader;
+pub use examine::{Examination, examine, is_in_use};
 pub(crate) use queries::Queries;
 pub(crate) use read_connection::{ReadConnection, next_batch};
 pub use sqlite::create_private_folder;
