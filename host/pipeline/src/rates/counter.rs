@@ -112,3 +112,18 @@ impl Counter {
         state.bucket = Bucket::full_at(state.bucket.micros().max(full_at));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_taken_stays_taken_as_a_part_of_a_new_limit() {
+        let (minute, now) = (Duration::from_secs(60), Timestamp::from_millis(1_700_000_000_000));
+        let counter = Counter::new(String::new(), (3, minute), Bucket::default());
+        assert!(counter.take(3, now).is_ok());
+        counter.set_limit((6, minute));
+        assert_eq!(counter.usage(now), (6, (6, minute), 0));
+        assert!(counter.take(1, now).is_err());
+    }
+}

@@ -407,18 +407,6 @@ mod tests {
     }
 
     #[test]
-    fn new_limits_apply_at_once_and_what_was_taken_stays_taken() {
-        let (rates, _) = rates();
-        let count = || rates.count_call(&caller("one", "192.0.2.1"), false, Access::Read);
-        while count().is_ok() {}
-        let limits = Limits { anonymous_calls_per_minute: 6, ..Limits::default() };
-        rates.set_limits(&limits);
-        assert_eq!(count().unwrap_err().conflict.unwrap()["limit"], 6);
-        let other = rates.count_call(&caller("other", "192.0.2.9"), false, Access::Read);
-        assert_eq!(other.unwrap()[0].remaining, 5);
-    }
-
-    #[test]
     fn many_agents_of_one_address_share_the_limit_of_the_address() {
         let (rates, _) = rates();
         let count = |number: usize, address: &str| {
