@@ -36,6 +36,7 @@ mod cases {
     mod author_mistakes;
     mod author_mistakes_files;
     mod authorize;
+    mod availability_finder;
     mod calendar;
     mod calendar_files;
     mod calendar_readers;
@@ -60,7 +61,10 @@ mod cases {
     mod deliveries;
     mod descriptor_conformance;
     mod device;
+    mod doctor;
     mod due_work;
+    mod emails;
+    mod emails_delivery;
     mod event_streams;
     mod events;
     mod failures;
@@ -76,6 +80,7 @@ mod cases {
     mod front;
     mod frozen;
     mod guide;
+    mod handoff_pages;
     mod handoffs;
     mod hostile;
     mod hostile_calls;
@@ -88,6 +93,7 @@ mod cases {
     mod identity;
     mod indexing;
     mod install;
+    mod intros;
     mod isolation;
     mod limits;
     mod map;
@@ -113,6 +119,7 @@ mod cases {
     mod metrics;
     mod migration;
     mod modes;
+    mod monitoring;
     mod month;
     mod month_checks;
     mod month_scenes;
@@ -138,12 +145,14 @@ mod cases {
     mod people;
     mod personal;
     mod personal_canaries;
+    mod personal_canaries_introductions;
     mod personal_canaries_planting;
     mod personal_hidden;
     mod personal_passkeys;
     pub mod plugins;
     mod preferences;
     mod process;
+    mod probes;
     mod promises;
     mod promises_kept;
     mod proxies;
@@ -161,12 +170,15 @@ mod cases {
     mod record_pages;
     mod recycled_numbers;
     mod reference;
+    mod references;
     mod refusals;
+    mod reload;
     mod registries;
     mod replacement;
     mod reports;
     mod reports_subjects;
     mod roles;
+    mod runbooks;
     mod sandbox;
     mod rolling_restarts;
     mod saved_searches;
@@ -192,6 +204,7 @@ mod cases {
     mod status;
     mod store;
     mod store_held_events;
+    mod store_nodes;
     mod store_persistence;
     mod story;
     mod suspensions;
@@ -204,6 +217,7 @@ mod cases {
     mod told_causes;
     mod toolchains;
     mod tls;
+    mod traces;
     mod torture;
     mod visibility;
     mod webhooks;

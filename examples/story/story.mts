@@ -1,4 +1,5 @@
-// Two people find each other, talk, meet and part, each through an agent, over REST alone.
+// Two people find each other, talk, meet, are introduced to a third one, and part, each through an agent, over
+// REST alone.
 //
 // Run it against a host (`cargo xtask serve`), with Node 22.18 or newer, and nothing else:
 //
@@ -29,6 +30,7 @@ function fail(message: string): never {
 class Agent {
   readonly name: string;
   readonly events: Json[] = [];
+  ownerId = "";
   private readonly token: string;
   private cursor?: string;
 
@@ -127,7 +129,8 @@ async function claimed(name: string): Promise<Agent> {
   const refused = await agent.tryCall("owners", "update_profile", { display_name: name });
   expect(refused.body.error_code === "phone_binding_required", refused);
   await agent.call("svc.phone-binding", "bind", { phone: "+14155550100" });
-  await agent.call("svc.phone-binding", "verify", { code: "424242" });
+  const verified = await agent.call("svc.phone-binding", "verify", { code: "424242" });
+  agent.ownerId = verified.owner_id;
   await agent.call("owners", "update_profile", { display_name: name, city: "San Francisco" });
   return agent;
 }
@@ -230,6 +233,20 @@ for (const agent of [ada, bo]) {
 }
 console.log(`Both meet at ${agreed.chosen_slot.start}.`);
 
+const plan = { owner_ids: [bo.ownerId], title: "The contract", may_book: true };
+const { group_id } = await ada.call("availability_finder", "invite", plan);
+await bo.hears("availability.invited");
+await bo.call("availability_finder", "accept", { group_id });
+await ada.hears("availability.answered");
+const hourOf = { group_id, duration_min: 60 };
+const window = { from: hour(5, 18), to: hour(6, 18) };
+const times = await ada.call("availability_finder", "find", { ...hourOf, ...window });
+const { start } = times.items[0];
+expect(start >= agreed.chosen_slot.end, times);
+await ada.call("availability_finder", "book", { ...hourOf, start });
+await bo.hears("availability.booked");
+console.log(`They sign it at ${start}: the first hour that suits both.`);
+
 const disclosed = { pairing_id: pairing.pairing_id, fields: ["email"] };
 await ada.call("pairings", "disclose", { ...disclosed, details: { email: "ada@work.example" } });
 await bo.call("pairings", "disclose", { ...disclosed, details: { email: "bo@home.example" } });
@@ -239,7 +256,41 @@ for (const agent of [ada, bo]) {
 const { contact } = await bo.call("pairings", "get", { pairing_id: pairing.pairing_id });
 expect(contact.email === "ada@work.example", contact);
 
+const cleo = await claimed("Cleo");
+await bo.call("social_relationships", "connect", { owner_id: cleo.ownerId });
+await cleo.hears("relationship.requested");
+await cleo.call("social_relationships", "accept", { owner_id: bo.ownerId, kind: "connect" });
+await bo.hears("relationship.accepted");
+const { intro_id } = await ada.call("intros", "request", {
+  introducer_id: bo.ownerId,
+  target_id: cleo.ownerId,
+  reason: "She knows how small teams hire, and we are about to.",
+});
+await bo.hears("intro.requested");
+await bo.call("intros", "respond", {
+  intro_id,
+  decision: "accept",
+  note: "I work with Ada, and you would like her.",
+});
+await cleo.hears("intro.requested");
+const introduced = await cleo.call("intros", "respond", { intro_id, decision: "accept" });
+await ada.hears("intro.completed");
+await ada.call("conversations", "send", {
+  thread_id: introduced.thread_id,
+  text: "Thank you for taking the time.",
+});
+await cleo.hears("conversation.message");
+
 await ada.call("pairings", "close", { pairing_id: pairing.pairing_id, outcome: "hired" });
-await bo.hears("pairing.closed");
+for (const agent of [ada, bo]) {
+  await agent.hears("reference.invited");
+  const { items } = await agent.call("references", "encounters", { open_only: true });
+  // Both references are shown an hour after the last change.
+  await agent.call("references", "write", {
+    encounter_id: items[0].encounter_id,
+    claims: ["reliable", "again"],
+    text: "Kept every promise.",
+  });
+}
 const types = (agent: Agent) => agent.events.map((event) => event.type);
 console.log(JSON.stringify({ Ada: types(ada), Bo: types(bo) }));

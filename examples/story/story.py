@@ -1,4 +1,5 @@
-"""Two people find each other, talk, meet and part, each through an agent, over REST alone.
+"""Two people find each other, talk, meet, are introduced to a third one, and part, each through an agent, over REST
+alone.
 
 Run it against a host (`cargo xtask serve`), with nothing but Python:
 
@@ -101,7 +102,7 @@ def claimed(name):
     status, refused = agent.try_call("owners", "update_profile", display_name=name)
     assert (status, refused["error_code"]) == (403, "phone_binding_required"), refused
     agent.call("svc.phone-binding", "bind", phone="+14155550100")
-    agent.call("svc.phone-binding", "verify", code="424242")
+    agent.owner_id = agent.call("svc.phone-binding", "verify", code="424242")["owner_id"]
     agent.call("owners", "update_profile", display_name=name, city="San Francisco")
     return agent
 
@@ -162,6 +163,19 @@ for agent in (ada, bo):
     assert any(it["fbtype"] == "BUSY" for it in busy["periods"]), busy
 print(f"Both meet at {agreed['chosen_slot']['start']}.")
 
+group = ada.call("availability_finder", "invite", owner_ids=[bo.owner_id], title="The contract",
+                 may_book=True)
+bo.hears("availability.invited")
+bo.call("availability_finder", "accept", group_id=group["group_id"])
+ada.hears("availability.answered")
+found = ada.call("availability_finder", "find", group_id=group["group_id"], duration_min=60,
+                 **{"from": hour(5, 18), "to": hour(6, 18)})
+assert found["items"][0]["start"] >= agreed["chosen_slot"]["end"], found
+booked = ada.call("availability_finder", "book", group_id=group["group_id"], duration_min=60,
+                  start=found["items"][0]["start"])
+bo.hears("availability.booked")
+print(f"They sign it at {booked['start']}: the first hour that suits both.")
+
 ada.call("pairings", "disclose", pairing_id=pairing["pairing_id"], fields=["email"],
          details={"email": "ada@work.example"})
 bo.call("pairings", "disclose", pairing_id=pairing["pairing_id"], fields=["email"],
@@ -171,6 +185,28 @@ for agent in (ada, bo):
 contact = bo.call("pairings", "get", pairing_id=pairing["pairing_id"])["contact"]
 assert contact["email"] == "ada@work.example", contact
 
+cleo = claimed("Cleo")
+bo.call("social_relationships", "connect", owner_id=cleo.owner_id)
+cleo.hears("relationship.requested")
+cleo.call("social_relationships", "accept", owner_id=bo.owner_id, kind="connect")
+bo.hears("relationship.accepted")
+intro = ada.call(
+    "intros", "request", introducer_id=bo.owner_id, target_id=cleo.owner_id,
+    reason="She knows how small teams hire, and we are about to.")
+bo.hears("intro.requested")
+bo.call("intros", "respond", intro_id=intro["intro_id"], decision="accept",
+        note="I work with Ada, and you would like her.")
+cleo.hears("intro.requested")
+introduced = cleo.call("intros", "respond", intro_id=intro["intro_id"], decision="accept")
+ada.hears("intro.completed")
+ada.call("conversations", "send", thread_id=introduced["thread_id"], text="Thank you for taking the time.")
+cleo.hears("conversation.message")
+
 ada.call("pairings", "close", pairing_id=pairing["pairing_id"], outcome="hired")
-bo.hears("pairing.closed")
+for agent in (ada, bo):
+    agent.hears("reference.invited")
+    encounter = agent.call("references", "encounters", open_only=True)["items"][0]
+    # Both references are shown an hour after the last change.
+    agent.call("references", "write", encounter_id=encounter["encounter_id"],
+               claims=["reliable", "again"], text="Kept every promise.")
 print(json.dumps({agent.name: [event["type"] for event in agent.events] for agent in (ada, bo)}))

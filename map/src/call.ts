@@ -1,4 +1,4 @@
-// What a person's agent is asked to do with a contract: words for it, and the call itself.
+// Where a person goes on with a contract, or what their agent is asked to do: words for it, and the call itself.
 
 import type { Handoff } from "./records.ts";
 
@@ -7,6 +7,8 @@ const CONTINUATION = /^(https?:\/\/[A-Za-z0-9.:[\]-]+(?:\/[A-Za-z0-9._~-]+)*)\/h
 const LOCAL = ["localhost", "127.0.0.1", "[::1]"];
 
 export interface Call {
+  /** The page on which the person signs in and does it without an agent. */
+  page: string;
   /** For an agent that knows MCP or the API, in a person's words. */
   words: string;
   /** For a program. */
@@ -38,7 +40,8 @@ export function call(handoff: Handoff, record: string): Call | undefined {
     `  -H 'Content-Type: application/json' \\`,
     `  -d '${body}'`,
   ].join("\n");
-  return { words, json: body, curl, guide: `${base}/auth.md` };
+  const page = `${base}/map/handoffs/${handoff.id}/${record}`;
+  return { page, words, json: body, curl, guide: `${base}/auth.md` };
 }
 
 function capabilityApi({ continuation }: Handoff): string | undefined {

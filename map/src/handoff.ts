@@ -1,5 +1,5 @@
-// What a contract does, said before anything is begun. This page can begin nothing by itself: a
-// link is made for a person's own agent, with that agent's token.
+// What a contract does, said before anything is begun. A person goes on at a page of the host, where they
+// sign in, or lets an agent do it, which makes a link with its own token.
 
 import { call } from "./call.ts";
 import { type Child, element, outside, part } from "./element.ts";
@@ -83,7 +83,18 @@ function steps(handoff: Handoff, record: string, minutes: number): Node[] {
   const made = call(handoff, record);
   if (!made) return [element("p", {}, "This record cannot be handed over.")];
   const step = (...children: Child[]) => element("li", {}, ...children);
+  const embedded = document.body.classList.contains("embed");
+  const apart = embedded ? { target: "_blank" } : {};
+  const link = { href: made.page, rel: "noopener noreferrer nofollow", ...apart };
   return [
+    element("h3", {}, "Do it yourself"),
+    element(
+      "p",
+      {},
+      element("a", link, "Sign in and look at the draft"),
+      ": you can change it, and nothing is sent before you send it.",
+    ),
+    element("h3", {}, "Or let your agent do it"),
     element(
       "ol",
       { class: "steps" },

@@ -10,6 +10,8 @@ test("the call names the contract, the record and the host", () => {
   assert(made);
   const url = "https://api.example/base/v1/capabilities/handoff_resolve/call";
   assert(made.curl.includes(`'${url}'`));
+  const { pathname } = new URL(made.page);
+  assert.equal(pathname, `/base/map/handoffs/hof_55KGDF99F3CXQKPQKNZ0C2VF65/${RECORD}`);
   const body = {
     action: "resolve",
     handoff_id: "hof_55KGDF99F3CXQKPQKNZ0C2VF65",

@@ -24,7 +24,7 @@ const CAPABILITIES: [&str; 6] = [
 
 /// A form of a page: its fields as a browser would send them.
 #[derive(Debug, Clone)]
-struct Form(Vec<(String, String)>);
+pub struct Form(Vec<(String, String)>);
 
 impl Form {
     fn of(form: ElementRef<'_>) -> Self {
@@ -45,7 +45,7 @@ impl Form {
         Self(form.select(&all).filter_map(field).collect())
     }
 
-    fn with(mut self, name: &str, value: &str) -> Self {
+    pub fn with(mut self, name: &str, value: &str) -> Self {
         self.0.retain(|(known, _)| known != name);
         self.0.push((name.to_owned(), value.to_owned()));
         self
@@ -56,18 +56,18 @@ impl Form {
         self
     }
 
-    fn value(&self, name: &str) -> &str {
+    pub fn value(&self, name: &str) -> &str {
         self.0.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
     }
 
-    async fn submit(&self, person: &mut Person<'_>, path: &str) -> Page {
+    pub async fn submit(&self, person: &mut Person<'_>, path: &str) -> Page {
         let fields: Vec<_> = self.0.iter().map(|(name, value)| (&**name, &**value)).collect();
         person.submit_to(path, &fields).await
     }
 }
 
 /// Returns the forms of a page whose button has this text.
-fn forms(page: &Page, button: &str) -> Vec<Form> {
+pub fn forms(page: &Page, button: &str) -> Vec<Form> {
     let html = Html::parse_document(&page.reply.text);
     let (all, own) = (Selector::parse("form").unwrap(), Selector::parse("button").unwrap());
     let has = |form: &ElementRef<'_>| {
@@ -76,12 +76,12 @@ fn forms(page: &Page, button: &str) -> Vec<Form> {
     html.select(&all).filter(has).map(Form::of).collect()
 }
 
-fn form(page: &Page, button: &str) -> Form {
+pub fn form(page: &Page, button: &str) -> Form {
     let found = forms(page, button);
     found.into_iter().next().unwrap_or_else(|| panic!("{button}: {}", page.reply.text))
 }
 
-fn shown(page: &Page, selector: &str) -> Vec<String> {
+pub fn shown(page: &Page, selector: &str) -> Vec<String> {
     let html = Html::parse_document(&page.reply.text);
     let selector = Selector::parse(selector).unwrap();
     let found = html.select(&selector);
@@ -101,7 +101,7 @@ async fn signed_in<'a>(host: &'a Host, path: &str, phone: &str) -> (Person<'a>, 
 }
 
 /// Returns the people in the rows of the audit log with this action.
-async fn people_of_rows(host: &Host, action: &str) -> Vec<String> {
+pub async fn people_of_rows(host: &Host, action: &str) -> Vec<String> {
     let rows = host.operate("/audit?limit=1000").await.body["entries"].clone();
     let rows = rows.as_array().unwrap().iter().filter(|row| row["action"] == action);
     rows.map(|row| text(row, "owner_id").to_owned()).collect()

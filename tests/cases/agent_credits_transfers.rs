@@ -174,7 +174,7 @@ async fn prices_are_shown_before_they_are_charged() {
         }
         quoted += 1;
     }
-    assert_eq!(quoted, 4);
+    assert_eq!(quoted, 5);
     let quote = |capability: &str, input: Value| json!({ "action": "quote", "capability": capability, "input": input });
     let other = quote("pairings", json!({ "action": "propose", "category": "work.job" }));
     assert_eq!(agent.result(CREDITS, other).await["cost"], 1);

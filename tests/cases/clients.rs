@@ -140,6 +140,14 @@ async fn a_browser_works_the_pages_of_an_account() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_browser_finishes_handoffs() {
+    let configuration = format!("feeds_dir = {:?}", crate::harness::feeds::city().join("feeds"));
+    let options = Options::with(&crate::cases::handoffs::CAPABILITIES);
+    let host = Host::start(options.configuration(&configuration)).await;
+    run_program_at(&host, "node", "handoff.mjs").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_browser_works_the_page() {
     run_program("node", "browser.mjs").await;
 }

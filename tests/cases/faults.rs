@@ -4,6 +4,7 @@
 use crate::harness::{
     Agent, Host, Options, PATIENCE, Process, command,
     database::Database,
+    disk::Disk,
     join_all,
     postgres::{self, Server},
 };
@@ -13,10 +14,9 @@ use sqlx::{Connection as _, PgConnection};
 use std::{
     future::Future,
     path::Path,
-    process::{Command, Stdio},
+    process::Stdio,
     time::{Duration, Instant},
 };
-use tempfile::TempDir;
 
 /// The time within which a call is answered whatever fails, and within which calls succeed again
 /// when nothing fails any more.
@@ -126,49 +126,6 @@ async fn a_host_recovers_when_its_folder_is_writable_again() {
         |host| limit_file_size(host, rlimit::INFINITY),
     )
     .await;
-}
-
-/// A disk in memory, if the system permits mounting one.
-struct Disk {
-    folder: TempDir,
-}
-
-impl Disk {
-    fn with_megabytes(megabytes: u64) -> Option<Self> {
-        let disk = Self { folder: TempDir::new().unwrap() };
-        let size = format!("size={megabytes}m");
-        disk.mount(&["-t", "tmpfs", "-o", &size, "tmpfs"]).then_some(disk)
-    }
-
-    fn remount(&self, options: &str) {
-        assert!(self.mount(&["-o", &format!("remount,{options}")]));
-    }
-
-    fn mount(&self, arguments: &[&str]) -> bool {
-        let mut mount = Command::new("mount");
-        mount.args(arguments).arg(self.folder.path()).stderr(Stdio::null());
-        mount.status().is_ok_and(|status| status.success())
-    }
-
-    /// Puts the data folder of a host on this disk before it starts.
-    fn place_data(&self, options: Options) -> TempDir {
-        let folder = options.folder();
-        // Components that were already compiled are compiled again on this disk.
-        let data = folder.path().join("data");
-        if data.exists() {
-            std::fs::remove_dir_all(&data).unwrap();
-        }
-        std::os::unix::fs::symlink(self.folder.path(), data).unwrap();
-        folder
-    }
-}
-
-impl Drop for Disk {
-    fn drop(&mut self) {
-        // This fails if nothing is mounted, and then there is nothing to undo.
-        let mut unmount = Command::new("umount");
-        let _done = unmount.arg("--lazy").arg(self.folder.path()).stderr(Stdio::null()).status();
-    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

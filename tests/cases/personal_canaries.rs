@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is left with each capability that stores something about people.
-const PLANTED: [(&str, &[&str]); 20] = [
+const PLANTED: [(&str, &[&str]); 23] = [
     ("agent_credits", &["entry"]),
     (
         "agent_listings",
@@ -47,10 +47,12 @@ const PLANTED: [(&str, &[&str]); 20] = [
             "message of an enquiry",
         ],
     ),
+    ("availability_finder", &["title of a group", "title of a link"]),
     ("calendar", &["label of a block", "id of an imported event", "title of an imported event"]),
     ("conversations", &["message", "edited message", "end of a mute"]),
     ("data_rights", &["export"]),
     ("handoff_resolve", &["redeemed token"]),
+    ("intros", &["note of an introducer", "reason"]),
     ("matching_sessions", &["session", "reason of a decision", "criterion"]),
     ("owner_verification", &["verification"]),
     (
@@ -69,6 +71,7 @@ const PLANTED: [(&str, &[&str]); 20] = [
         ],
     ),
     ("pairings", &["message of a proposal", "answer before a connection"]),
+    ("references", &["draft"]),
     ("reports", &["report", "appeal"]),
     ("saved_searches", &["name", "words", "filter"]),
     (
@@ -201,16 +204,19 @@ async fn views(person: &Person<'_>) -> String {
     let range = json!({ "start": "2026-12-20T00:00:00Z", "end": "2027-01-31T00:00:00Z" });
     let (signal, _) = signals::signal("hiring", "lead");
     let mut calls = vec![("calendar", "list_events", range)];
-    let lists: [(&str, &[&str]); 16] = [
+    let lists: [(&str, &[&str]); 19] = [
         ("agent_credits", &["balance", "statement"]),
         ("agent_listings", &["search", "list_mine"]),
         ("applications", &["list"]),
+        ("availability_finder", &["list", "list_polls", "list_bookings", "list_links"]),
         ("calendar", &["export_ics"]),
         ("conversations", &["list"]),
+        ("intros", &["list"]),
         ("matching_sessions", &["list", "rounds"]),
         ("owners", &["me", "get_preferences"]),
         ("owner_verification", &["status"]),
         ("pairings", &["list"]),
+        ("references", &["encounters", "shown_to"]),
         ("reports", &["list_mine"]),
         ("saved_searches", &["list"]),
         ("signal_verification", &["list_mine"]),

@@ -56,6 +56,7 @@ impl<'a> Pair<'a> {
         pair.leave_meetings(&thread_id).await;
         pair.leave_private_data().await;
         pair.leave_applications().await;
+        pair.leave_introductions(host).await;
         pair.leave_statements().await;
         pair.leave_reports(&thread_id).await;
         // The last, because they hold the events that follow.
@@ -216,6 +217,17 @@ impl<'a> Pair<'a> {
             canaries.own("calendar", "title of an imported event"),
         );
         self.call("calendar", json!({ "action": "import_ics", "ics": ics })).await;
+        let finder = "availability_finder";
+        let group = json!({
+            "action": "invite", "owner_ids": [self.bo.id],
+            "title": canaries.shared(finder, "title of a group"),
+        });
+        self.call(finder, group).await;
+        let link = json!({
+            "action": "create_link", "duration_min": 30,
+            "title": canaries.own(finder, "title of a link"),
+        });
+        self.call(finder, link).await;
         let note = canaries.own("social_relationships", "note");
         let note = json!({ "action": "note", "owner_id": self.bo.id, "text": note });
         self.call("social_relationships", note).await;
@@ -308,6 +320,14 @@ impl<'a> Pair<'a> {
             "message": "Come and talk.",
         });
         self.bo.call_with_key(applications, invite).await;
+        let offer = json!({
+            "action": "decide", "application_id": sent["application_id"], "decision": "offer",
+        });
+        self.bo.call_with_key(applications, offer).await;
+        let accept = json!({
+            "action": "answer", "application_id": sent["application_id"], "answer": "accept",
+        });
+        self.call(applications, accept).await;
 
         let apply = json!({
             "action": "apply", "listing_id": of_ada, "message": "I know Rust.",

@@ -44,12 +44,15 @@ const NAMED: [&str; 17] = [
     "svc.phone-binding",
 ];
 /// The other shipped capabilities.
-const MORE: [&str; 12] = [
+const MORE: [&str; 15] = [
     "applications",
+    "availability_finder",
     "data_rights",
     "handoff_resolve",
+    "intros",
     "map_search",
     "owner_verification",
+    "references",
     "reports",
     "saved_searches",
     "signal_verification",

@@ -12,7 +12,7 @@ use syn::{
 };
 
 /// Dependencies that only the named crates of the host may have.
-const HOMES: [(&str, &[&str]); 9] = [
+const HOMES: [(&str, &[&str]); 11] = [
     ("axum", &["http"]),
     ("rmcp", &["mcp"]),
     ("sqlx", &["store"]),
@@ -20,6 +20,8 @@ const HOMES: [(&str, &[&str]); 9] = [
     ("sea-query", &["store"]),
     ("wasmtime", &["sandbox"]),
     ("jsonwebtoken", &["identity"]),
+    ("opentelemetry", &["telemetry"]),
+    ("opentelemetry-otlp", &["telemetry"]),
     ("notify", &["catalog", "command", "publication"]),
     ("anyhow", &["catalog", "command", "http", "sandbox"]),
 ];

@@ -65,6 +65,7 @@ async fn release(store: &Store, rules: DeliveryRules, now: Timestamp) -> bool {
         agents: vec![AGENT.to_owned()],
         summarized: held.iter().map(|event| event.sequence()).collect(),
         counted: store.counted_events(OWNER, now).await.unwrap(),
+        has_email: false,
         at: now,
     }));
     let attachments = Attachments { task: Some(work.task), ..Attachments::default() };

@@ -12,7 +12,16 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 async fn host() -> Host {
     let mut names = matching::CAPABILITIES.to_vec();
-    names.extend(["applications", "calendar", "data_rights", "saved_searches", "thread_meetings"]);
+    names.extend([
+        "applications",
+        "availability_finder",
+        "calendar",
+        "data_rights",
+        "intros",
+        "references",
+        "saved_searches",
+        "thread_meetings",
+    ]);
     // The tests make many calls, and none of them is about the time limit.
     Host::start(Options::with(&names).configuration("[limits]\ncall_wall_time_ms = 30000\n")).await
 }
@@ -45,7 +54,7 @@ fn expected() -> Value {
     json!({
         "Ada": [
             "pairing.replied", "pairing.replied", "pairing.connected", "conversation.message",
-            "meeting.countered", "meeting.confirmed", "pairing.contact_exchanged",
+            "meeting.countered", "meeting.confirmed", "pairing.contact_exchanged", "pairing.closed",
         ],
         "Bo": [
             "pairing.proposed", "pairing.message", "pairing.connected", "conversation.message",
@@ -86,6 +95,8 @@ async fn the_demonstration_fills_a_host() {
         "after an application",
         "members of one organisation",
         "declined proposal",
+        "for an introduction",
+        "references about each other",
     ] {
         assert!(text.contains(came), "{came}: {text}");
     }

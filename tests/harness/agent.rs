@@ -1,7 +1,7 @@
 //! Agents, and the answers to their calls.
 
 use crate::harness::{Host, next_steps};
-use reqwest::{StatusCode, header::HeaderMap};
+use reqwest::{StatusCode, Url, header::HeaderMap};
 use serde_json::{Value, json};
 
 /// An agent with a token.
@@ -93,6 +93,8 @@ impl Agent<'_> {
 pub struct Reply {
     pub status: StatusCode,
     pub headers: HeaderMap,
+    /// The address that was requested.
+    pub url: Url,
     pub text: String,
     /// Null if the text is not JSON.
     pub body: Value,
@@ -101,9 +103,10 @@ pub struct Reply {
 impl Reply {
     pub async fn read(response: reqwest::Response) -> Self {
         let (status, headers) = (response.status(), response.headers().clone());
+        let url = response.url().clone();
         let text = String::from_utf8_lossy(&response.bytes().await.unwrap()).into_owned();
         let body = serde_json::from_str(&text).unwrap_or_default();
-        Self { status, headers, text, body }
+        Self { status, headers, url, text, body }
     }
 
     pub fn header(&self, name: &str) -> &str {

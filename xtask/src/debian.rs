@@ -61,3 +61,12 @@ pub(crate) fn install_caddy() -> Result<()> {
     print_progress("installing caddy for the tests");
     install(&["caddy"]).context("install caddy yourself, so that it is in the PATH")
 }
+
+/// Installs Prometheus, with which tests try the alert rules.
+pub(crate) fn install_prometheus() -> Result<()> {
+    if is_installed("prometheus") {
+        return Ok(());
+    }
+    print_progress("installing prometheus for the tests");
+    install(&["prometheus"]).context("install prometheus yourself, so that it is in the PATH")
+}

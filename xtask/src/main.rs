@@ -66,7 +66,7 @@ enum Command {
     },
     /// Take pictures of every page of a host with invented content, into target/screenshots
     Screenshots,
-    /// Build the command for packages, and make packages of it for pip and npm
+    /// Build the command for packages, and make packages of it for pip, npm and Debian, and the folder of an image
     Package(package::Package),
     /// Write the software bill of materials of the command, as CycloneDX JSON
     Sbom(sbom::Sbom),
@@ -77,7 +77,7 @@ enum Command {
         /// Measure for a shorter time with fewer components; the figures are not comparable
         #[arg(long)]
         quick: bool,
-        /// Run only these: throughput, tokens, mcp, sandbox, waiters, components, relevance, search, saved_searches, matching, people, catalog, store, queries, feeds
+        /// Run only these: throughput, tokens, mcp, sandbox, waiters, telemetry, components, relevance, search, saved_searches, matching, people, catalog, store, queries, feeds
         parts: Vec<String>,
     },
 }
@@ -118,6 +118,7 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
     debian::install_registry()?;
     debian::install_nginx()?;
     debian::install_caddy()?;
+    debian::install_prometheus()?;
     clients::install()?;
     clients::install_toolchains(full)?;
     let mut tests = cargo_command(&["test", "--workspace", "--no-fail-fast"]);

@@ -39,6 +39,8 @@ pub struct Capability {
     pub tools: Vec<CapabilityTool>,
     /// What belongs on a person's page, in the order of the actions.
     pub person_pages: Vec<PersonPage>,
+    /// What belongs on the pages of handoffs.
+    pub drafted: Vec<PersonPage>,
 }
 
 /// The action that a body selects, and the rest of the body, which is not checked yet.
@@ -104,7 +106,8 @@ impl Capability {
         let schema = schema_document(&descriptor, &actions);
         let callable: Vec<_> = actions.iter().filter(is_callable).collect();
         let tools = tools(&descriptor, &callable, |action| only_reads(&prepared, action));
-        let person_pages = person_pages(&descriptor);
+        let (drafted, person_pages) =
+            person_pages(&descriptor).into_iter().partition(|page| page.draft.is_some());
         let id = Arc::from(descriptor.id.as_str());
         let collections = Collections::default();
         Self {
@@ -120,6 +123,7 @@ impl Capability {
             schema,
             tools,
             person_pages,
+            drafted,
         }
     }
 

@@ -15,7 +15,7 @@ use portolan_store::{DbError, ServedCapability, Store};
 use portolan_vocabulary::{Clock, Roles};
 use std::{
     collections::BTreeMap,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 use tokio::sync::{Notify, mpsc, watch};
@@ -101,6 +101,11 @@ impl Catalog {
     /// Returns the current snapshot. A request keeps one snapshot until its end.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.snapshot.load_full()
+    }
+
+    /// Returns the catalog folder.
+    pub fn folder(&self) -> &Path {
+        &self.options.folder
     }
 
     /// Returns which capability is assigned to each role.

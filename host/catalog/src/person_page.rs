@@ -1,5 +1,5 @@
 //! What a capability declares for a person's own page, in the annotation [`PERSON_PAGE`] of its actions: an action
-//! that reads is a part of the page, one that writes is a form.
+//! that reads is a part of the page, one that writes is a form. With `draft`, it is on the pages of handoffs instead.
 
 use crate::{
     plain_field::{PlainKind, plain_field},
@@ -66,9 +66,25 @@ pub struct PersonPage {
     /// What the person has to agree to before the action is run.
     #[serde(default)]
     pub confirm: Option<String>,
+    /// What the person reads before the fields, such as who sees what is sent.
+    #[serde(default)]
+    pub note: Option<String>,
+    /// For an action that handoffs draft: it is on the page of such a handoff, and not on the capability's own.
+    #[serde(default)]
+    pub draft: Option<PersonDraft>,
     /// For an action that reads a file in parts.
     #[serde(default)]
     pub file: Option<PersonFile>,
+}
+
+/// How the page of a handoff finds what an action has made from a draft.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PersonDraft {
+    /// For an action that writes: the path, in its output and in the things of its section, of the id of what it has
+    /// made.
+    #[serde(default)]
+    pub made: Option<String>,
 }
 
 /// How an action answers the files of an archive in parts: a page offers them as one file.
@@ -138,7 +154,7 @@ pub(super) fn check_person_page(
     let pages = match read(value) {
         Ok(pages) => pages,
         Err(error) => {
-            let fix = "write {section, title?, input?, things?, columns?, glance?, of?, fields?, confirm?, file?}, or a list of these";
+            let fix = "write {section, title?, input?, things?, columns?, glance?, of?, fields?, confirm?, note?, draft?, file?}, or a list of these";
             problems.add(at, format!("cannot be read: {error}"), fix);
             return;
         }
@@ -159,6 +175,9 @@ fn check_part(action: &ActionDescriptor, page: &PersonPage, at: &str, problems: 
     if let Some(confirm) = &page.confirm {
         check_text(&format!("{at}.confirm"), confirm, CONFIRM_CHARACTERS, problems);
     }
+    if let Some(note) = &page.note {
+        check_text(&format!("{at}.note"), note, CONFIRM_CHARACTERS, problems);
+    }
     for (list, count, most) in [
         ("things", page.things.len(), THINGS),
         ("columns", page.columns.len(), COLUMNS),
@@ -171,21 +190,38 @@ fn check_part(action: &ActionDescriptor, page: &PersonPage, at: &str, problems: 
         }
     }
     let has_view_parts = !page.things.is_empty() || !page.columns.is_empty() || page.glance;
-    let has_form_parts = !page.fields.is_empty() || page.confirm.is_some();
+    let has_fields = !page.fields.is_empty() || page.note.is_some();
+    let has_form_parts = has_fields || page.confirm.is_some();
     let is_mixed = match (page.writes, page.file.is_some()) {
         (true, true) => true,
         (true, false) => has_view_parts,
         (false, true) => has_view_parts || has_form_parts,
+        // What is searched for can be changed.
+        (false, false) if page.draft.is_some() => page.confirm.is_some(),
         (false, false) => has_form_parts || page.of.is_some(),
     };
     if is_mixed {
         problems.add(
             at,
             "has parts of another kind of action",
-            "give things, columns and glance to an action that reads, fields and confirm to one that writes, and file to one that reads a file",
+            "give things, columns and glance to an action that reads, fields, note and confirm to one that writes, and file to one that reads a file",
         );
     }
+    check_draft(page, at, problems);
     check_input(action, page, at, problems);
+}
+
+/// Checks the parts of a declaration for the pages of handoffs.
+fn check_draft(page: &PersonPage, at: &str, problems: &mut Problems) {
+    let Some(draft) = &page.draft else { return };
+    if page.of.is_some() || page.glance || page.file.is_some() {
+        let fix = "leave out of, glance and file: everything is taken from the draft";
+        problems.add(at, "has a draft and parts that a draft cannot have", fix);
+    }
+    if draft.made.is_some() != page.writes {
+        let fix = "name in made the path of what an action that writes has made, and leave it out of one that reads";
+        problems.add(at, "has a draft of another kind of action", fix);
+    }
 }
 
 /// Checks that the input has the fields that a declaration names.
@@ -283,6 +319,13 @@ mod tests {
             "input": { "confirm": true }, "confirm": "I want it.",
         });
         assert_eq!(problems_of("actions.lend", good), "");
+        let good = json!({
+            "section": "Loans", "draft": { "made": "loan_id" }, "fields": ["days"], "note": "The library sees it.",
+        });
+        assert_eq!(problems_of("actions.lend", good), "");
+        let good =
+            json!({ "section": "Loans", "draft": {}, "fields": ["days"], "things": ["items"] });
+        assert_eq!(problems_of("actions.list", good), "");
         for (at, value, problem) in [
             ("actions.tidy", json!({ "section": "Loans" }), "not at an action of access"),
             ("", json!({ "section": "Loans" }), "not at an action of access"),
@@ -291,6 +334,18 @@ mod tests {
             ("actions.list", json!({ "section": "Loans", "fields": ["days"] }), "another kind"),
             ("actions.lend", json!({ "section": "Loans", "columns": ["days"] }), "another kind"),
             ("actions.lend", json!({ "section": "Loans", "fields": ["none"] }), "none is no field"),
+            (
+                "actions.lend",
+                json!({ "section": "Loans", "draft": { "made": "id" }, "of": {} }),
+                "parts that a draft cannot have",
+            ),
+            ("actions.lend", json!({ "section": "Loans", "draft": {} }), "draft of another kind"),
+            (
+                "actions.list",
+                json!({ "section": "Loans", "draft": { "made": "id" } }),
+                "draft of another kind",
+            ),
+            ("actions.list", json!({ "section": "Loans", "note": "All see it." }), "another kind"),
             (
                 "actions.lend",
                 json!({ "section": "Loans", "of": { "id": "id" } }),

@@ -133,6 +133,15 @@ impl LoadError {
         one_line(&self.to_string(), MESSAGE_BYTES)
     }
 
+    /// Returns whether the host failed, not the file: then the file is loaded again.
+    pub(super) fn is_host_failure(&self) -> bool {
+        match self {
+            Self::Store(_) | Self::Compile(CompileError::Host(_)) => true,
+            Self::Describe(error) => error.is_host_failure(),
+            _ => false,
+        }
+    }
+
     /// Returns a code for programs.
     pub fn reason(&self) -> &'static str {
         match self {
@@ -207,7 +216,7 @@ impl LoadError {
             Self::Compile(CompileError::OutOfTime(_)) => Kind::CompileTimeout.fix().to_owned(),
             Self::Compile(CompileError::Crashed(_)) => Kind::CompileFailed.fix().to_owned(),
             Self::Known(known) => format!("{}; the host tries the same file again after a day, or with other limits", known.kind.fix()),
-            Self::Compile(CompileError::Host(_)) | Self::Prepare(PrepareError::Artifact(_)) => "see the host's log: its data folder may be full or not writable".to_owned(),
+            Self::Compile(CompileError::Host(_)) | Self::Prepare(PrepareError::Artifact(_)) => "free space in the data folder, or let the host's user write there (`portolan doctor` says which); the host tries again within half a minute".to_owned(),
             Self::Prepare(PrepareError::ExceedsLimits(_)) => format!("build it with at most {MAX_MEMORIES} memories, {MAX_TABLES} tables and {MAX_CORE_INSTANCES} core instances, and with memories that start below limits.call_memory_bytes"),
             Self::Prepare(PrepareError::UnknownImports(imports)) => unknown_imports_fix(imports),
             Self::Prepare(PrepareError::Contract(_)) => format!("build it against package {CONTRACT}, world capability"),

@@ -3,6 +3,7 @@
 //! - `config` reads the operator's settings and checks them together.
 //! - `startup` opens every crate of the host, with one clock, and serves until it is told to stop. It changes
 //!   nothing about the process, so that several hosts can run in one.
+//! - `reload` takes over a changed configuration while the host runs.
 //! - `cli` has one module for each subcommand; `cli::serve` adds what belongs to the process: the log,
 //!   signals and limits.
 //!
@@ -11,7 +12,9 @@
 
 pub mod cli;
 pub mod config;
+mod reload;
 mod startup;
 
 pub use cli::Arguments;
+pub use reload::{Reloaded, Reloader};
 pub use startup::{HostResources, OpenHost};

@@ -1,28 +1,40 @@
 //! The whole host in this process: opens every crate with one clock, and serves until it is told to stop.
 
-use crate::config::Config;
+use crate::{config::Config, reload::Reloader};
 use anyhow::Context as _;
+use arc_swap::ArcSwap;
 use portolan_catalog::{Catalog, CatalogOptions, Service, Status};
 use portolan_events::Events;
-use portolan_http::{App, Listeners, OperatorAccess, OperatorSocket, OperatorToken, Proxies, Stop};
+use portolan_http::{
+    App, Listeners, OperatorAccess, OperatorSocket, OperatorToken, Proxies, StartProgress, Stop,
+    answer_probes, node::NodePlaces,
+};
 use portolan_identity::{Identity, Settings};
 use portolan_mcp::{Server, ServerHandler};
-use portolan_outgoing::{Certificate, Outgoing, lookups::Lookups, sms::Sms};
-use portolan_pipeline::{Host, MessageLimits, Rates};
+use portolan_outgoing::{Certificate, Outgoing, email::Mailer, lookups::Lookups, sms::Sms};
+use portolan_pipeline::{Emails, Host, MessageLimits, Rates};
 use portolan_publication::{
     Feeds, FeedsOptions, HostDescription, Hubs, Roads, records::RecordsFolder,
 };
 use portolan_sandbox::Sandbox;
 use portolan_store::{Store, create_private_folder};
+use portolan_telemetry::Telemetry;
 use portolan_vocabulary::{
     Clock, Keyring, Retention, Role, SCOPES, Timestamp, entropy, new_identifier,
 };
-use std::{io::Write as _, net::SocketAddr, path::Path, sync::Arc};
+use std::{
+    future::pending, io::Write as _, net::SocketAddr, path::Path, sync::Arc, time::Duration,
+};
 use tokio::{sync::watch, task::JoinSet};
 use zeroize::Zeroizing;
 
 /// The file in the data folder that lists the erased people.
 pub(crate) const ERASURES: &str = "erasures";
+/// The file in the data folder that has the secret keys, unless the configuration has them.
+pub(crate) const SECRET_KEYS: &str = "secret.keys";
+
+/// The time for sending the last spans when the host stops.
+const LAST_SPANS: Duration = Duration::from_secs(3);
 
 /// What a host gets from the process that it runs in.
 #[derive(Debug)]
@@ -56,6 +68,9 @@ impl OpenHost {
         let public = listeners.public.local_addr()?;
         let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{public}"));
         let admin_port = listeners.admin.local_addr()?.port();
+        let progress = StartProgress::new(clock.now());
+        let probes =
+            answer_probes(&listeners.admin, progress.clone(), &config.limits, clock.clone());
         let parts = HostParts {
             public_url: public_url.clone(),
             admin_port,
@@ -63,17 +78,30 @@ impl OpenHost {
             sandbox,
             trusted,
             stop: stop.clone(),
+            progress,
         };
         // On the heap, because the types of futures within futures have a limited depth.
-        let host = Box::pin(open_pipeline(config, parts)).await?;
+        let opening = Box::pin(open_pipeline(config, parts));
+        let host = tokio::select! {
+            host = opening => host?,
+            never = async { probes.await; pending().await } => never,
+        };
         let store = host.store.clone();
         let proxies = Proxies(config.trusted_proxies.clone());
         let operator = operator_access(config)?;
         listeners.tls.clone_from(&config.tls);
         listeners.socket = OperatorSocket::open(&config.data_dir)?;
         let map = config.map.clone().with_feeds(&config.feeds_dir);
-        let app = App::new(host, public_url, proxies, operator, config.mcp.clone(), map);
+        let own_file = config.secret_keys.is_none().then(|| config.data_dir.join(SECRET_KEYS));
+        let places = NodePlaces::new(config.data_dir.clone(), own_file);
+        let app = App::new(host, public_url, proxies, operator, places, config.mcp.clone(), map);
+        app.check_node().await;
         Ok(Self { app, store, listeners, retention: config.retention, stop })
+    }
+
+    /// Returns what takes over changes of the configuration while the host runs.
+    pub fn reloader(&self, config: Config) -> Reloader {
+        Reloader::new(Arc::clone(&self.app), config)
     }
 
     /// Returns the state that handlers reach, for programs that add routes of their own.
@@ -111,6 +139,8 @@ impl OpenHost {
         let publications_task =
             tokio::spawn(Arc::clone(&app.host).announce_publications(stop.told.clone()));
         let status_task = tokio::spawn(Arc::clone(&app).watch_status(stop.told.clone()));
+        let telemetry = app.host.telemetry.clone();
+        let node_task = tokio::spawn(Arc::clone(&app).watch_node(stop.told.clone()));
         let mcp = app.mcp.service(wrap);
         portolan_http::serve(listeners, app, mcp, stop).await?;
         worker_task.await?;
@@ -120,6 +150,8 @@ impl OpenHost {
         }
         publications_task.await?;
         status_task.await?;
+        node_task.await?;
+        telemetry.flush(LAST_SPANS).await;
         store.close().await;
         Ok(())
     }
@@ -134,12 +166,15 @@ pub(crate) struct HostParts {
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) trusted: Vec<Certificate>,
     pub(crate) stop: watch::Receiver<bool>,
+    /// What the start does, for the probes.
+    pub(crate) progress: StartProgress,
 }
 
 /// Opens the database, loads the catalog and the feeds, and returns the host that runs calls.
 pub(crate) async fn open_pipeline(config: &Config, parts: HostParts) -> anyhow::Result<Arc<Host>> {
-    let HostParts { public_url, admin_port, clock, sandbox, trusted, stop } = parts;
+    let HostParts { public_url, admin_port, clock, sandbox, trusted, stop, progress } = parts;
     let keys = secret_keys(config)?;
+    progress.step("it opens the database");
     let quotas = config.quotas.clone();
     let store = Store::open(&config.database_url, &keys, clock.clone(), quotas).await?;
     let rates = match config.rate_limits {
@@ -162,16 +197,20 @@ pub(crate) async fn open_pipeline(config: &Config, parts: HostParts) -> anyhow::
     let outgoing = Outgoing::new(&config.reachable_networks, &trusted, admin_port)?;
     let identity =
         Identity::open(store.clone(), &keys, settings, outgoing.clone(), clock.clone()).await?;
+    let telemetry = Telemetry::start(&config.telemetry).map_err(anyhow::Error::msg)?;
     let events = Events::new(
         store.clone(),
         &public_url,
         outgoing.clone(),
         config.webhooks.clone(),
+        telemetry.clone(),
         assigned(Role::WebhookManagement),
         stop.clone(),
         clock.clone(),
     );
+    progress.step("it loads the catalog; new components are compiled");
     let catalog = open_catalog(config, &public_url, &sandbox, &store, stop.clone(), &clock).await?;
+    progress.step("it reads the list of erased people and the feeds");
     create_data_folder(config)?;
     let erasures = config.data_dir.join(ERASURES);
     let erased = store.use_erasure_list(&erasures, clock.now()).await?;
@@ -210,6 +249,7 @@ pub(crate) async fn open_pipeline(config: &Config, parts: HostParts) -> anyhow::
     let message_rates = config.rate_limits.then_some(&config.limits);
     let message_limits = MessageLimits::new(config.text_messages.clone(), message_rates);
     let sms = Sms::new(config.sms.clone(), &public_url)?;
+    let emails = config.email.clone().map(|server| Emails::new(Mailer::new(server, &public_url)));
     let lookups = Lookups::new(&config.lookups, &config.reachable_networks, &trusted)?;
     Ok(Host::new(
         identity,
@@ -220,9 +260,11 @@ pub(crate) async fn open_pipeline(config: &Config, parts: HostParts) -> anyhow::
         feeds,
         other_cities,
         sms,
+        emails,
         lookups,
         rates,
         message_limits,
+        telemetry,
         clock,
     ))
 }
@@ -269,8 +311,7 @@ fn operator_access(config: &Config) -> anyhow::Result<OperatorAccess> {
         token,
         hosts: config.operator_hosts.clone(),
         metrics_public: config.metrics_public,
-        settings: config.shown.clone(),
-        data_dir: config.data_dir.clone(),
+        settings: ArcSwap::from_pointee(config.shown.clone()),
     })
 }
 
@@ -309,7 +350,7 @@ fn secret_keys(config: &Config) -> anyhow::Result<Keyring> {
     if let Some(keys) = &config.secret_keys {
         return Ok(keys.clone());
     }
-    let path = config.data_dir.join("secret.keys");
+    let path = config.data_dir.join(SECRET_KEYS);
     create_data_folder(config)?;
     let file_name = || path.display().to_string();
     if !path.exists()
@@ -320,6 +361,16 @@ fn secret_keys(config: &Config) -> anyhow::Result<Keyring> {
             file_name()
         );
     }
+    read_secret_keys(config)
+}
+
+/// Returns the configured keys, or those of the file `secret.keys` in the data folder.
+pub(crate) fn read_secret_keys(config: &Config) -> anyhow::Result<Keyring> {
+    if let Some(keys) = &config.secret_keys {
+        return Ok(keys.clone());
+    }
+    let path = config.data_dir.join(SECRET_KEYS);
+    let file_name = || path.display().to_string();
     let text = Zeroizing::new(std::fs::read_to_string(&path).with_context(file_name)?);
     Keyring::parse(&text).map_err(|fix| anyhow::anyhow!("{}: {fix}", file_name()))
 }

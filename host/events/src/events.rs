@@ -1,11 +1,12 @@
 //! The service of inboxes, waiting readers and webhooks; announcements of gaps.
 
 use crate::{
-    envelope::sequence_text, settings::WebhookSettings, visibility::VisibilityTimeouts,
-    waiting::WaitingReaders, watched::WatchedInboxes,
+    envelope::sequence_text, meters::WebhookMeters, settings::WebhookSettings,
+    visibility::VisibilityTimeouts, waiting::WaitingReaders, watched::WatchedInboxes,
 };
 use portolan_outgoing::Outgoing;
 use portolan_store::{Attachments, Audience, DbError, InboxSignal, NewEvent, Store, Unit, Verdict};
+use portolan_telemetry::Telemetry;
 use portolan_vocabulary::{Clock, STREAM_GAP, Timestamp};
 use serde_json::json;
 use std::{fmt, sync::Arc};
@@ -22,6 +23,8 @@ pub struct Events {
     pub(crate) visibility: VisibilityTimeouts,
     pub(crate) outgoing: Outgoing,
     pub(crate) settings: WebhookSettings,
+    pub(crate) telemetry: Telemetry,
+    pub meters: WebhookMeters,
     /// The capability with which agents manage their webhooks.
     pub(crate) webhook_management: Option<String>,
     pub(crate) stop: watch::Receiver<bool>,
@@ -36,11 +39,16 @@ impl fmt::Debug for Events {
 impl Events {
     /// Creates the service, and starts the task that wakes readers and watchers. `public_url` is the address at
     /// which agents reach this host. When `stop` becomes true, readers stop waiting and nothing more is sent.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each argument is a different part of the host that events need"
+    )]
     pub fn new(
         store: Store,
         public_url: &str,
         outgoing: Outgoing,
         settings: WebhookSettings,
+        telemetry: Telemetry,
         webhook_management: Option<String>,
         stop: watch::Receiver<bool>,
         clock: Clock,
@@ -57,6 +65,8 @@ impl Events {
             visibility: VisibilityTimeouts::default(),
             outgoing,
             settings,
+            telemetry,
+            meters: WebhookMeters::default(),
             webhook_management,
             stop,
         })

@@ -13,6 +13,7 @@
 //! - `challenges`: the challenges of webhooks, and their limits.
 //! - `webhooks`: the creation and the changes of webhooks by agents.
 //! - `sender`: sends due deliveries to webhooks.
+//! - `meters`: counters of requests to webhooks.
 //! - `health`: the state of a webhook, and the time of the next attempt.
 //!
 //! # Invariants
@@ -30,6 +31,7 @@ mod envelope;
 mod events;
 mod health;
 mod inbox;
+mod meters;
 mod sender;
 mod settings;
 mod signature;
@@ -41,6 +43,7 @@ mod webhooks;
 
 pub use events::Events;
 pub use inbox::{InboxPage, Poll};
+pub use meters::WebhookMeters;
 pub use settings::WebhookSettings;
 pub use waiting::{Waiter, Wake};
 pub use watch::InboxWatcher;

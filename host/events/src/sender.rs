@@ -14,6 +14,7 @@ use portolan_outgoing::OutgoingResponse;
 use portolan_store::{
     Attachments, Audience, DbError, DueDelivery, NewEvent, Unit, Webhook, WebhookState,
 };
+use portolan_telemetry::{SpanKind, TraceContext};
 use portolan_vocabulary::{Timestamp, WEBHOOK_DISABLED, entropy, new_identifier};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use serde_json::{Value, json};
@@ -34,6 +35,8 @@ const LEASE_MARGIN_MS: u64 = 10_000;
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// The maximum number of bytes of an answer that are stored.
 const MAX_RESPONSE_BYTES: usize = 1_024;
+/// The header of W3C Trace Context.
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 /// The time for requests in flight when the host stops.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -132,11 +135,33 @@ impl Events {
         delivery: &'a DueDelivery,
     ) -> RequestOutcome<'a> {
         let (at, started) = (self.clock.now(), Instant::now());
-        let answer = self.request(webhook, delivery, at).await;
+        let published = self.telemetry.resume(delivery.trace.as_deref());
+        let mut span = self.telemetry.span(published, SpanKind::Client, "POST webhook");
+        let answer = self.request(webhook, delivery, at, span.context_or(published)).await;
         let (response, failure) = match answer {
             Ok((response, failure)) => (Some(response), failure),
             Err(failure) => (None, Some(failure)),
         };
+        let outcome = match (&failure, &response) {
+            (None, _) => "delivered",
+            (Some(_), Some(_)) => "refused",
+            (Some(_), None) => "no_answer",
+        };
+        if span.is_recorded() {
+            span.set("http.request.method", "POST");
+            span.set("http.request.resend_count", i64::from(delivery.attempts));
+            span.set("messaging.message.id", delivery.event.event_id.clone());
+            span.set("messaging.destination.name", delivery.event.event_type.clone());
+            span.set("portolan.webhook.id", webhook.id.clone());
+            if let Some(response) = &response {
+                span.set("http.response.status_code", i64::from(response.status));
+            }
+            if failure.is_some() {
+                span.fail(outcome);
+            }
+        }
+        drop(span);
+        self.meters.count(outcome, started.elapsed());
         RequestOutcome { delivery, response, failure, at, duration: started.elapsed() }
     }
 
@@ -147,6 +172,7 @@ impl Events {
         webhook: &Webhook,
         delivery: &DueDelivery,
         at: Timestamp,
+        trace: Option<TraceContext>,
     ) -> Result<(OutgoingResponse, Option<String>), String> {
         let event = envelope(&delivery.event, &self.source, &webhook.agent_id, webhook.test_mode);
         let challenge = event.get("data").and_then(|data| data.get("challenge")).cloned();
@@ -155,7 +181,10 @@ impl Events {
         if secrets.is_empty() {
             return Err("the secret cannot be opened with the host's keys: rotate it".to_owned());
         }
-        let headers = headers(&delivery.event.event_id, at.as_secs(), &secrets, &body);
+        let mut headers = headers(&delivery.event.event_id, at.as_secs(), &secrets, &body);
+        if let Some(value) = trace.and_then(|trace| trace.to_string().try_into().ok()) {
+            headers.insert(TRACEPARENT, value);
+        }
         let timeout = Duration::from_secs(self.settings.timeout_seconds);
         let answer = self.outgoing.post(&webhook.url, headers, body, timeout, MAX_RESPONSE_BYTES);
         let response = answer.await.map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! The operator's routes: probes, the status of the host and of its catalog, the audit log, dead letters,
+//! The operator's routes: the status of the host and of its catalog, the audit log, dead letters,
 //! operator calls, and the rotation of signing keys and of the operators' shared token.
 
 use crate::{App, Refusal, read_body};
@@ -9,7 +9,7 @@ use axum::{
         FromRequestParts, Path, Query, State,
         rejection::{BytesRejection, QueryRejection},
     },
-    http::{HeaderMap, StatusCode, request::Parts},
+    http::{HeaderMap, request::Parts},
 };
 use portolan_catalog::{DecisionError, Status};
 use portolan_pipeline::Operation;
@@ -40,19 +40,9 @@ impl<S: Send + Sync> FromRequestParts<S> for Deciding {
     }
 }
 
+/// Answers agents that the host runs.
 pub(super) async fn healthz() -> &'static str {
     "ok"
-}
-
-/// Answers whether the host takes new work: it listens only after the catalog is loaded, and is not ready while it
-/// stops.
-pub(super) async fn readyz(State(app): State<Arc<App>>) -> (StatusCode, Json<Value>) {
-    match app.host.events.is_stopping() {
-        false => (StatusCode::OK, Json(json!({ "ready": true }))),
-        true => {
-            (StatusCode::SERVICE_UNAVAILABLE, Json(json!({ "ready": false, "reason": "stopping" })))
-        }
-    }
 }
 
 pub(super) async fn status(State(app): State<Arc<App>>) -> Json<Value> {

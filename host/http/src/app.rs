@@ -1,9 +1,20 @@
 //! The state that every handler can reach.
 
 use crate::{
-    assets::icon_path, change_streams::ChangeStreams, compressed::CompressedDocuments,
-    connections::Connections, descriptions::Descriptions, downloads::Downloads, guide,
-    map_settings::MapSettings, operator::OperatorAccess, page_cache::PageCache, proxies::Proxies,
+    assets::icon_path,
+    change_streams::ChangeStreams,
+    compressed::CompressedDocuments,
+    connections::Connections,
+    database_sample::DatabaseSample,
+    descriptions::Descriptions,
+    downloads::Downloads,
+    guide,
+    map_settings::MapSettings,
+    node::{NodeHealth, NodePlaces},
+    operator::OperatorAccess,
+    page_cache::PageCache,
+    proxies::Proxies,
+    request_meters::RequestMeters,
     status_board::StatusBoard,
 };
 use portolan_mcp::{Mcp, McpSettings};
@@ -33,8 +44,14 @@ pub struct App {
     pub(super) change_streams: Arc<ChangeStreams>,
     /// The downloads of people that run now.
     pub(super) downloads: Downloads,
+    /// The state of this node.
+    pub(super) node: NodeHealth,
     /// What the public status page shows.
     pub(super) status: StatusBoard,
+    /// The durations of requests.
+    pub(super) requests: RequestMeters,
+    /// What the metrics need of the database.
+    pub(super) database: DatabaseSample,
     pub mcp: Arc<Mcp>,
     /// What the operator has set up for the map page.
     pub(super) map: MapSettings,
@@ -47,6 +64,7 @@ impl App {
         public_url: String,
         proxies: Proxies,
         operator: OperatorAccess,
+        places: NodePlaces,
         settings: McpSettings,
         map: MapSettings,
     ) -> Arc<Self> {
@@ -58,6 +76,7 @@ impl App {
         let openapi = Descriptions::new();
         let compressed = CompressedDocuments::new();
         let status = StatusBoard::new(host.clock.now());
+        let node = NodeHealth::new(places, host.clock.now());
         Arc::new(Self {
             host,
             public_url,
@@ -69,10 +88,23 @@ impl App {
             pages: PageCache::new(),
             change_streams: Arc::default(),
             downloads: Downloads::default(),
+            node,
             status,
+            requests: RequestMeters::new(),
+            database: DatabaseSample::default(),
             mcp,
             map,
         })
+    }
+
+    /// Checks this node once, so that the probes know its state.
+    pub async fn check_node(&self) {
+        self.node.check(&self.host).await;
+    }
+
+    /// Checks this node every few seconds, until `stop` becomes true.
+    pub async fn watch_node(self: Arc<Self>, stop: watch::Receiver<bool>) {
+        self.node.watch(&self.host, stop).await;
     }
 
     /// Observes what the public status page shows, until `stop` becomes true.

@@ -12,7 +12,7 @@ pub(super) fn routes(app: &Arc<App>) -> Router {
     Router::new()
         .route("/assets/{name}", get(asset))
         .method_not_allowed_fallback(refusal::no_such_method)
-        .layer(from_fn_with_state(app.host.clock.clone(), request_id::assign))
+        .layer(from_fn_with_state(Arc::clone(app), request_id::assign))
 }
 
 async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, Refusal> {

@@ -1,5 +1,5 @@
-//! The stylesheet and the icon of every page that this host renders, the script that tries actions, and that of the
-//! operator's console.
+//! The stylesheet and the icon of every page that this host renders, and the scripts: the one that writes times, the one
+//! that tries actions, and that of the operator's console.
 
 use crate::static_file::{StaticFile, hashed_name};
 use std::sync::LazyLock;
@@ -11,6 +11,9 @@ const ICON: (&str, &str, &[u8]) =
 const TRY: (&str, &str, &[u8]) =
     ("try.js", "text/javascript; charset=utf-8", include_bytes!("../templates/try.js"));
 
+const TIMES: (&str, &str, &[u8]) =
+    ("times.js", "text/javascript; charset=utf-8", include_bytes!("../templates/times.js"));
+
 const CONSOLE: (&str, &str, &[u8]) = (
     "console.js",
     "text/javascript; charset=utf-8",
@@ -18,7 +21,7 @@ const CONSOLE: (&str, &str, &[u8]) = (
 );
 
 static FILES: LazyLock<Vec<StaticFile>> = LazyLock::new(|| {
-    let files = [STYLE, ICON, TRY, CONSOLE]
+    let files = [STYLE, ICON, TRY, TIMES, CONSOLE]
         .map(|(name, kind, bytes)| StaticFile::new(hashed_name(name, bytes), kind, bytes));
     files.into_iter().flatten().collect()
 });
@@ -44,6 +47,12 @@ pub(super) fn console_script_path() -> &'static str {
 /// Returns the path of the script that tries actions, for the templates.
 pub(super) fn try_path() -> &'static str {
     static PATH: LazyLock<String> = LazyLock::new(|| path_of(TRY));
+    &PATH
+}
+
+/// Returns the path of the script that writes times, for the templates.
+pub(super) fn times_path() -> &'static str {
+    static PATH: LazyLock<String> = LazyLock::new(|| path_of(TIMES));
     &PATH
 }
 

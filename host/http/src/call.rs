@@ -7,6 +7,7 @@ use crate::{
     input::{idempotency_key, read_call_body},
     refusal::Refusal,
     request_id::RequestId,
+    trace::RequestTrace,
 };
 use axum::{
     Extension,
@@ -23,12 +24,15 @@ pub(super) async fn call(
     Authenticated(caller): Authenticated,
     CapabilityId(id): CapabilityId,
     Extension(RequestId(request_id)): Extension<RequestId>,
+    trace: Option<Extension<RequestTrace>>,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Refusal> {
     let body = read_call_body(&app, &caller, &headers, body);
     let idempotency_key = idempotency_key(&headers)?;
+    let trace = trace.map(|Extension(RequestTrace(trace))| trace);
+    let capability = &*id;
     let call =
-        Call { caller, capability: &id, body, idempotency_key, request_id, by_person: false };
+        Call { caller, capability, body, idempotency_key, request_id, by_person: false, trace };
     Ok(call_response(app.host.call(call).await))
 }

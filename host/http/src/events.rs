@@ -251,7 +251,8 @@ async fn call_webhook_action(
     });
     let snapshot = app.host.catalog.snapshot();
     let capability = &snapshot.holder(Role::WebhookManagement)?.id;
-    let call = Call { caller, capability, body, idempotency_key, request_id, by_person: false };
+    let (by_person, trace) = (false, None);
+    let call = Call { caller, capability, body, idempotency_key, request_id, by_person, trace };
     Ok(call_response(app.host.call(call).await))
 }
 

@@ -49,7 +49,7 @@ pub(super) fn routes(app: &Arc<App>) -> Router {
         router.merge(uncounted(feeds)).merge(counted(app, feeds))
     });
     router.method_not_allowed_fallback(refusal::no_such_method).layer((
-        from_fn_with_state(app.host.clock.clone(), request_id::assign),
+        from_fn_with_state(Arc::clone(app), request_id::assign),
         any_origin().allow_methods([Method::GET, Method::HEAD]).vary([]),
     ))
 }

@@ -9,21 +9,23 @@
 //! - `router` has every route for agents and every layer on one screen; `app` is the state that handlers reach,
 //!   and `city` that of the handlers of a city, which are in `city_routes`.
 //! - Arguments of handlers: `caller` (the authenticated agent), `address` and `proxies` (the client's
-//!   address), `input` (body and idempotency key), `request_id`.
+//!   address), `input` (body and idempotency key), `request_id`, `trace` (the place in a trace).
 //! - Responses: `answer` (of a call), `refusal` (of a failure) and its `challenge`, `conditional`
 //!   (conditional requests), `media_type` and `coding` (content negotiation), `compressed` (documents in
 //!   content codings), `cors`.
 //! - Pages: `page` (their headers), `error_page` (a failure as a page for browsers), `assets` (the stylesheet
-//!   and the icon) with their `asset_routes`, and the `static_file` of each.
+//!   and the icon) with their `asset_routes`, and the `static_file` of each; `times` (how a page shows a time).
 //! - Handlers for agents: `capabilities`, `call`, `agents`, `events`, `mcp`, `feeds` and their `changes`
 //!   (`change_streams` counts the open streams), `openapi` and its
 //!   `descriptions`, `metadata` and its `guide`, `install`; `oauth` for their clients.
 //! - Handlers for people: `front` (the first page), `docs` (the reference), `status` with its `status_board`, `map`,
-//!   `record_pages` with their `page_cache` and `sitemap`, `handoff`, the pages of `oauth`, among them those of the
-//!   links in text messages and of accounts (`downloads`). For the provider of text messages: `sms`.
+//!   `record_pages` with their `page_cache` and `sitemap`, the pages of `oauth`, among them those of the links in text
+//!   messages, of accounts (`downloads`) and of handoffs. For the provider of text messages: `sms`.
 //! - For operators: `operator_routes` is the table of their routes and roles, `operator_gate` what every
-//!   request passes, `operator` how operators are known; the handlers are in `admin`, `audit_export`,
-//!   `audit_verification`, `quarantine`, `versions`, `metrics`, `observation` (with `setting`), `problems`,
+//!   request passes, `operator` how operators are known; `node` checks this node every few seconds, for the `probes`
+//!   and `problems`, and `starting` answers the probes before; the handlers are in `admin`, `audit_export`,
+//!   `audit_verification`, `quarantine`, `versions`, `metrics` (with `request_meters` and the `database_sample`),
+//!   `observation` (with `setting`),
 //!   `sources`, `operators`, `incidents`, and `people` with its `export`. `console` is their pages: it only shows what
 //!   these routes answer, and its forms only send requests to them.
 //! - `fuzzing` is what only fuzz targets call.
@@ -59,6 +61,7 @@ mod conditional;
 mod connections;
 mod console;
 mod cors;
+mod database_sample;
 mod descriptions;
 mod dispatcher;
 mod docs;
@@ -72,7 +75,6 @@ mod front;
 #[doc(hidden)]
 pub mod fuzzing;
 mod guide;
-mod handoff;
 mod host_header;
 mod incidents;
 mod input;
@@ -83,6 +85,7 @@ mod mcp;
 mod media_type;
 mod metadata;
 mod metrics;
+pub mod node;
 mod oauth;
 mod observation;
 mod openapi;
@@ -93,12 +96,14 @@ mod operators;
 mod page;
 mod page_cache;
 mod people;
+mod probes;
 mod problems;
 mod proxies;
 mod quarantine;
 mod record_pages;
 mod refusal;
 mod request_id;
+mod request_meters;
 mod router;
 mod serve;
 mod setting;
@@ -106,11 +111,14 @@ mod sitemap;
 mod sms;
 mod socket;
 mod sources;
+mod starting;
 mod static_file;
 mod status;
 mod status_board;
 mod stop;
+mod times;
 mod tls;
+mod trace;
 mod versions;
 
 pub use app::App;
@@ -126,5 +134,6 @@ pub use request_id::RequestId;
 pub use router::dispatcher;
 pub use serve::{Listeners, Server, accept, serve};
 pub use setting::Setting;
+pub use starting::{StartProgress, answer_probes};
 pub use stop::Stop;
 pub use tls::{Tls, TlsFiles};

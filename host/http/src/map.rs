@@ -65,7 +65,7 @@ pub(super) fn routes(app: &Arc<App>) -> Router {
     let routes = City::all(app).fold(Router::new(), |router, city| router.merge(of_city(city)));
     routes
         .method_not_allowed_fallback(refusal::no_such_method)
-        .layer(from_fn_with_state(app.host.clock.clone(), request_id::assign))
+        .layer(from_fn_with_state(Arc::clone(app), request_id::assign))
 }
 
 fn of_city(city: City) -> Router {

@@ -2,7 +2,7 @@
 
 use crate::{
     App, address::ClientAddress, caller::bearer, input::read_bytes, refusal::Refusal,
-    request_id::RequestId,
+    request_id::RequestId, trace::RequestTrace,
 };
 use axum::{
     Extension, Json, Router,
@@ -162,6 +162,7 @@ async fn admit(
     State(admission): State<Admission>,
     Bearer(caller, token): Bearer,
     Extension(RequestId(request_id)): Extension<RequestId>,
+    trace: Option<Extension<RequestTrace>>,
     request: Request,
     next: Next,
 ) -> Result<Response, Refusal> {
@@ -196,7 +197,8 @@ async fn admit(
         }
     }
     let method = request.method().clone();
-    let sender = Sender { caller, token, request_id, view };
+    let trace = trace.map(|Extension(RequestTrace(trace))| trace);
+    let sender = Sender { caller, token, request_id, trace, view };
     if let Some(call) = direct {
         let answer = mcp.answer(call, sender).await?;
         return Ok(([(header::CONTENT_TYPE, JSON)], answer).into_response());

@@ -27,5 +27,5 @@ pub(super) async fn webhooks(State(app): State<Arc<App>>) -> Result<Json<Value>,
 
 /// Returns the settings in force, without secrets.
 pub(super) async fn settings(State(app): State<Arc<App>>) -> Json<Value> {
-    Json(json!({ "settings": app.operator.settings }))
+    Json(json!({ "settings": **app.operator.settings.load() }))
 }

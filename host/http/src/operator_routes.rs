@@ -3,7 +3,7 @@
 
 use crate::{
     App, admin, audit_export, audit_verification, incidents, metadata, metrics, observation,
-    operators, people, problems, quarantine, sources, versions,
+    operators, people, probes, problems, quarantine, sources, versions,
 };
 use axum::{
     extract::DefaultBodyLimit,
@@ -41,9 +41,9 @@ pub fn operator_routes() -> Vec<OperatorRoute> {
 pub(super) fn table(publish_bytes: usize) -> Vec<Handled> {
     let (delete, post, put) = (Method::DELETE, Method::POST, Method::PUT);
     vec![
-        probe("/startupz", admin::healthz),
-        probe("/healthz", admin::healthz),
-        probe("/readyz", admin::readyz),
+        probe("/startupz", probes::startupz),
+        probe("/healthz", probes::healthz),
+        probe("/readyz", probes::readyz),
         look("/status", Read, admin::status),
         look("/metrics", Read, metrics::metrics),
         look("/problems", Read, problems::problems),

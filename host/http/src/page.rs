@@ -1,5 +1,5 @@
 //! Pages of HTML that this host renders. Their policy allows no framing, nothing of other hosts, and no scripts
-//! except on the pages for passkeys, on those that try actions, and on those of the operator's console.
+//! except on the pages for passkeys, on those that write times or try actions, and on those of the operator's console.
 
 use crate::{conditional::tagged, refusal::Refusal};
 use askama::Template;
@@ -7,7 +7,7 @@ use axum::{
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse as _, Response},
 };
-use portolan_vocabulary::{ErrorCode, Failure, Timestamp};
+use portolan_vocabulary::{ErrorCode, Failure};
 
 /// Renders a page whose forms may lead to `forms`.
 pub(super) fn page(status: StatusCode, template: &impl Template, forms: FormTargets) -> Response {
@@ -51,11 +51,6 @@ pub(super) fn page_of_text(status: StatusCode, text: String, forms: FormTargets)
     response
 }
 
-/// Returns a time for people to read: `2026-11-21 18:05`.
-pub(super) fn minute(at: &Timestamp) -> String {
-    at.to_string().chars().take(16).collect::<String>().replace('T', " ")
-}
-
 /// The targets that the forms of a page may have.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum FormTargets {
@@ -65,8 +60,8 @@ pub(super) enum FormTargets {
     ThisHostByScript,
     /// This host, on a page of the operator's console, whose script reads events of this host.
     Console,
-    /// This host, on a page with the script that tries actions.
-    ThisHostAndCalls,
+    /// This host, on a page with the script that writes times, or the one that tries actions.
+    ThisHostWithScript,
     /// Any address: browsers apply `form-action` to redirects too, and the client may redirect further.
     AnyHost,
 }
@@ -84,7 +79,7 @@ impl FormTargets {
             Self::Console => {
                 "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
             }
-            Self::ThisHostAndCalls => {
+            Self::ThisHostWithScript => {
                 "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'; require-trusted-types-for 'script'; trusted-types 'none'"
             }
             Self::AnyHost => {

@@ -1,16 +1,22 @@
 //! `GET /problems` for the operator: what is wrong on this node, each with its fix.
 
-use crate::{App, Refusal, sources::sources_of};
+use crate::{
+    App, Refusal,
+    node::{
+        Part, Problem,
+        parts::{
+            CATALOG, DATABASE, DOCUMENTS, EMAILS, EVENTS, FEEDS, MESSAGES, OPERATORS, QUOTAS,
+            WEBHOOKS,
+        },
+    },
+    sources::sources_of,
+};
 use axum::{Json, extract::State};
 use portolan_publication::Feeds;
 use portolan_vocabulary::Timestamp;
-use serde::Serialize;
 use serde_json::{Value, json};
 use std::{sync::Arc, time::Duration};
 
-/// The free space of the data folder below which the operator is warned, and below which it is an error.
-const LITTLE_SPACE: u64 = 5 << 30;
-const NO_SPACE: u64 = 512 << 20;
 /// The used share of a quota, in percent, from which on it is a problem.
 const NOTABLE_PERCENT: u64 = 80;
 /// The time before the end of an operator's token in which it is a problem.
@@ -18,63 +24,31 @@ const TOKEN_ENDS_WITHIN: Duration = Duration::from_secs(7 * 24 * 3600);
 /// How many times the interval of the feeds passes before they are stale.
 const STALE_INTERVALS: u64 = 2;
 
-/// Something that is wrong.
-#[derive(Debug, Serialize)]
-struct Problem {
-    /// The part of the host: `database`, `disk`, `catalog`, `documents`, `events`, `webhooks`, `messages`,
-    /// `feeds`, `quotas` or `operators`.
-    part: &'static str,
-    /// `error` if something does not work now, `warning` if something needs attention.
-    severity: &'static str,
-    problem: String,
-    fix: String,
-}
-
 /// Collects what is wrong.
 struct Problems(Vec<Problem>);
 
 impl Problems {
-    fn error(&mut self, part: &'static str, problem: String, fix: impl Into<String>) {
-        self.0.push(Problem { part, severity: "error", problem, fix: fix.into() });
+    fn error(&mut self, part: &'static Part, problem: String, fix: impl Into<String>) {
+        self.0.push(Problem::error(part, problem, fix));
     }
 
-    fn warning(&mut self, part: &'static str, problem: String, fix: impl Into<String>) {
-        self.0.push(Problem { part, severity: "warning", problem, fix: fix.into() });
+    fn warning(&mut self, part: &'static Part, problem: String, fix: impl Into<String>) {
+        self.0.push(Problem::warning(part, problem, fix));
     }
 }
 
 pub(super) async fn problems(State(app): State<Arc<App>>) -> Result<Json<Value>, Refusal> {
-    let mut problems = Problems(Vec::new());
-    check_disk(&app, &mut problems);
+    let checked = app.node.check(&app.host).await;
+    let mut problems = Problems(checked.problems.to_vec());
     check_catalog(&app, &mut problems);
     for feeds in app.host.cities() {
         check_feeds(feeds, app.host.clock.now(), &mut problems);
     }
-    match app.host.store.ensure_writable().await {
-        Ok(()) => check_records(&app, &mut problems).await?,
-        Err(error) => problems.error(
-            "database",
-            format!("the database takes no writes: {error}"),
-            "free space on the disk, or check the database file's permissions or the database server; the host goes on without a restart",
-        ),
+    if !checked.problems.iter().any(|problem| problem.part == &DATABASE) {
+        check_records(&app, &mut problems).await?;
     }
-    problems.0.sort_by_key(|problem| problem.severity);
+    problems.0.sort_by_key(|problem| (!problem.unready, problem.severity));
     Ok(Json(json!({ "problems": problems.0 })))
-}
-
-fn check_disk(app: &App, problems: &mut Problems) {
-    let folder = &app.operator.data_dir;
-    let Ok(space) = rustix::fs::statvfs(folder) else { return };
-    let free = space.f_bavail.saturating_mul(space.f_frsize);
-    if free >= LITTLE_SPACE {
-        return;
-    }
-    let problem = format!("{} MiB are free at {}", free >> 20, folder.display());
-    let fix = "make room, or move the data folder to a larger disk";
-    match free < NO_SPACE {
-        true => problems.error("disk", problem, fix),
-        false => problems.warning("disk", problem, fix),
-    }
 }
 
 fn check_catalog(app: &App, problems: &mut Problems) {
@@ -82,13 +56,13 @@ fn check_catalog(app: &App, problems: &mut Problems) {
     for refused in status.refused {
         let problem = format!("{}: {} ({})", refused.file, refused.message, refused.reason);
         match refused.decision.is_some() {
-            true => problems.warning("catalog", problem, refused.fix),
-            false => problems.error("catalog", problem, refused.fix),
+            true => problems.warning(&CATALOG, problem, refused.fix),
+            false => problems.error(&CATALOG, problem, refused.fix),
         }
     }
     for loaded in status.loaded.iter().filter(|loaded| !loaded.missing.is_empty()) {
         problems.warning(
-            "catalog",
+            &CATALOG,
             format!("{} is not permitted: {}", loaded.id, loaded.missing.join(", ")),
             format!(
                 "if you trust it, run `portolan catalog approve {} --digest {}`",
@@ -104,7 +78,7 @@ fn check_feeds(feeds: &Feeds, now: Timestamp, problems: &mut Problems) {
     if let Some(refused) = status.refused {
         let fault = refused.faults.first().map_or("", String::as_str);
         problems.error(
-            "feeds",
+            &FEEDS,
             format!("the newest publication{place} is refused: {fault}"),
             "repair the source, and build again; the publication before it is served",
         );
@@ -115,7 +89,7 @@ fn check_feeds(feeds: &Feeds, now: Timestamp, problems: &mut Problems) {
         in_force.generated_at.plus(Duration::from_secs(interval.saturating_mul(STALE_INTERVALS)));
     if interval > 0 && stale_at <= now {
         problems.warning(
-            "feeds",
+            &FEEDS,
             format!(
                 "the feeds{place} were built at {}, and not again in time",
                 in_force.generated_at
@@ -126,28 +100,28 @@ fn check_feeds(feeds: &Feeds, now: Timestamp, problems: &mut Problems) {
     let failing = sources_of(feeds).iter().filter(|source| source.failing_since.is_some()).count();
     if failing > 0 {
         problems.warning(
-            "feeds",
+            &FEEDS,
             format!("sources{place} that cannot be read: {failing}"),
             "run `portolan feeds build` and read what it says about them; their last records stay",
         );
     }
     if in_force.quarantined_count > 0 {
         problems.warning(
-            "feeds",
+            &FEEDS,
             format!("records{place} that the build has left out: {}", in_force.quarantined_count),
             "`portolan feeds check FOLDER` lists each with its reason; correct it at its source",
         );
     }
     if in_force.contact_missing {
         problems.warning(
-            "feeds",
+            &FEEDS,
             format!("the feeds{place} name no address where people can object"),
             "set `contact` in [provider]",
         );
     }
     for hub in status.hubs.iter().filter(|hub| hub.error.is_some()) {
         problems.warning(
-            "feeds",
+            &FEEDS,
             format!(
                 "the hub {} could not be notified: {}",
                 hub.hub,
@@ -164,7 +138,7 @@ async fn check_records(app: &App, problems: &mut Problems) -> Result<(), Refusal
     let quarantined = store.quarantined().await?.len();
     if quarantined > 0 {
         problems.warning(
-            "documents",
+            &DOCUMENTS,
             format!("documents in quarantine: {quarantined}"),
             "run `portolan documents repair` or `portolan documents drop` for each",
         );
@@ -172,7 +146,7 @@ async fn check_records(app: &App, problems: &mut Problems) -> Result<(), Refusal
     let letters = store.backlog(now).await?.dead_letters;
     if letters > 0 {
         problems.warning(
-            "events",
+            &EVENTS,
             format!("dead letters: {letters}"),
             "repair the capability that failed, then run `portolan dead-letters replay --all`",
         );
@@ -180,14 +154,15 @@ async fn check_records(app: &App, problems: &mut Problems) -> Result<(), Refusal
     let webhooks = store.failing_webhooks().await?.len();
     if webhooks > 0 {
         problems.warning(
-            "webhooks",
+            &WEBHOOKS,
             format!("webhooks that fail: {webhooks}"),
             "`portolan webhooks` lists them with the last error; the owner of each address has to repair it",
         );
     }
+    check_emails(app, problems).await?;
     if app.host.message_costs().await?.is_exhausted() {
         problems.error(
-            "messages",
+            &MESSAGES,
             "the day's budget of text messages is spent".to_owned(),
             "wait until midnight UTC, or raise text_messages.daily_budget",
         );
@@ -195,7 +170,7 @@ async fn check_records(app: &App, problems: &mut Problems) -> Result<(), Refusal
     for quota in store.quota_uses().await? {
         if quota.used.saturating_mul(100) >= quota.limit.saturating_mul(NOTABLE_PERCENT) {
             problems.warning(
-                "quotas",
+                &QUOTAS,
                 format!(
                     "{} has {} of {} {}",
                     quota.capability, quota.used, quota.limit, quota.quota
@@ -210,11 +185,31 @@ async fn check_records(app: &App, problems: &mut Problems) -> Result<(), Refusal
     for operator in app.host.identity.operators().await? {
         if operator.expires_at > now && operator.expires_at <= now.plus(TOKEN_ENDS_WITHIN) {
             problems.warning(
-                "operators",
+                &OPERATORS,
                 format!("the token of {} expires at {}", operator.name, operator.expires_at),
                 format!("run `portolan operators renew {}`", operator.name),
             );
         }
+    }
+    Ok(())
+}
+
+/// Checks the sending of emails.
+async fn check_emails(app: &App, problems: &mut Problems) -> Result<(), Refusal> {
+    let Some(emails) = app.host.email_status().await? else { return Ok(()) };
+    if emails.is_paused {
+        problems.error(
+            &EMAILS,
+            format!("the SMTP server does not work; emails that wait: {}", emails.waiting),
+            "look at the log, and check the server and [email]; what waits is sent again for two days",
+        );
+    }
+    if emails.is_exhausted() {
+        problems.warning(
+            &EMAILS,
+            format!("the {} emails of this day are sent; the others wait", emails.per_day),
+            "wait until midnight UTC, or raise email.per_day",
+        );
     }
     Ok(())
 }

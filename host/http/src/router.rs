@@ -3,7 +3,7 @@
 use crate::{
     App, admin, admission::count_request, agents, asset_routes, audit_export, call, capabilities,
     capabilities::AsItIs, challenge, city_routes, console, cors, dispatcher::Dispatcher, docs,
-    events, feeds, front, handoff, install, map, mcp, metadata, oauth, openapi, operator_gate,
+    events, feeds, front, install, map, mcp, metadata, oauth, openapi, operator_gate,
     operator_gate::OperatorGate, operator_routes, operator_routes::Handled, refusal, request_id,
     sitemap, sms, status,
 };
@@ -43,7 +43,6 @@ fn router<S: ServerHandler + Send + 'static>(
     service: Service<S>,
     extra_routes: Router,
 ) -> Router {
-    let clock = app.host.clock.clone();
     let body_limit = app.host.sandbox.limits().call_input_bytes as usize;
     let compress = SizeAbove::new(COMPRESS_ABOVE_BYTES)
         .and(NotForContentType::const_new("application/octet-stream"))
@@ -104,8 +103,10 @@ fn router<S: ServerHandler + Send + 'static>(
         .route("/docs/guides/{name}", get(docs::guide))
         .route("/docs/{id}", get(docs::capability))
         .route("/v1/sms/reports/{id}", post(sms::report))
-        .route("/map/handoffs/{handoff_id}/{record_id}", get(handoff::begin))
-        .route("/handoff/{token}", get(handoff::show))
+        .route("/map/handoffs/{handoff_id}/{record_id}", get(oauth::handoff::begin))
+        .route("/handoff/{token}", get(oauth::handoff::show).post(oauth::handoff::submit))
+        .route("/handoff/{token}/sign-in", get(oauth::handoff::sign_in))
+        .route("/handoff/{token}/result", get(oauth::handoff::show_result))
         .route(
             "/m/{secret}",
             get(oauth::message_link::show_link).post(oauth::message_link::follow_link),
@@ -114,6 +115,7 @@ fn router<S: ServerHandler + Send + 'static>(
             "/approve",
             get(oauth::message_link::show_approval).post(oauth::message_link::submit_approval),
         )
+        .route("/email/{token}", get(oauth::email_link::show).post(oauth::email_link::follow))
         .route("/passkey", get(oauth::passkey::show).post(oauth::passkey::submit))
         .route("/oauth/passkey.js", get(oauth::passkey::script))
         .route("/account", get(oauth::account::show).post(oauth::account::submit))
@@ -135,7 +137,7 @@ fn router<S: ServerHandler + Send + 'static>(
         .merge(cross_origin)
         // One call for all layers, because each further call allocates once more for every request.
         .layer((
-            from_fn_with_state(clock.clone(), request_id::assign),
+            from_fn_with_state(Arc::clone(&app), request_id::assign),
             // A better compression takes several times as long.
             CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(compress),
             from_fn_with_state(Arc::clone(&app), challenge::add),
@@ -166,7 +168,7 @@ pub(super) fn operator_address(app: &Arc<App>) -> Dispatcher {
         .method_not_allowed_fallback(refusal::no_such_method)
         .with_state(Arc::clone(app))
         .layer((
-            from_fn_with_state(clock.clone(), request_id::assign),
+            from_fn_with_state(Arc::clone(app), request_id::assign),
             from_fn_with_state(gate, operator_gate::pass),
         ));
     let routes = console::routes(app, api.clone(), routes).merge(api);

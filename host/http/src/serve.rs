@@ -134,6 +134,12 @@ impl Listener for TcpListener {
     }
 }
 
+impl<L: Listener + Sync> Listener for &L {
+    async fn accept(&self) -> io::Result<(Stream, Peer)> {
+        L::accept(self).await
+    }
+}
+
 impl Listener for OperatorSocket {
     async fn accept(&self) -> io::Result<(Stream, Peer)> {
         let (stream, _address) = UnixListener::accept(&self.listener).await?;

@@ -28,11 +28,12 @@ const CACHE: (HeaderName, &str) = (header::CACHE_CONTROL, "public, max-age=3600"
 /// The pages about this host, beside the guides and the reference of each capability.
 const OWN_PAGES: [&str; 5] = ["/", "/status", "/docs", "/docs/connect", "/docs/errors"];
 /// The paths that crawlers should not read: links that begin something, and pages for one person.
-const CLOSED: [&str; 9] = [
+const CLOSED: [&str; 10] = [
     "/account",
     "/approve",
     "/claim/",
     "/device",
+    "/email/",
     "/handoff/",
     "/m/",
     "/map/handoffs/",

@@ -62,6 +62,15 @@ impl Tls {
         Ok(Self { loaded: content.digest(), files, in_force })
     }
 
+    /// Uses the certificate of another value from now on, if both have the same files. Returns whether they have.
+    pub fn take_over(&self, other: &Self) -> bool {
+        let has_same_files = self.files == other.files;
+        if has_same_files {
+            self.in_force.store(other.in_force.load_full());
+        }
+        has_same_files
+    }
+
     /// Makes a connection of TLS of one of TCP.
     pub(super) async fn handshake(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
         TlsAcceptor::from(self.in_force.load_full()).accept(stream).await

@@ -155,6 +155,7 @@ impl Identity {
                     kept_suspension_until: self.take_kept_suspension(unit, &key).await?,
                     is_erasing: false,
                     has_rules: false,
+                    has_email: false,
                     passkeys: Vec::new(),
                 };
                 write(unit, &self.records.persons, &key, &person, Expectation::Absent).await?;

@@ -1,11 +1,14 @@
 //! The delivery rules of people, in the unit of work of the call that reads or changes them.
 
 use crate::{
+    error::IdentityError,
     identity::Identity,
     records::{AgentRecord, OwnerRecord, read, write},
 };
 use portolan_store::{Expectation, OutboxCommand, StateError, TimerChange, TimerKey, Unit};
-use portolan_vocabulary::{DeliveryRules, HELD_EVENTS, OwnerRules, RulesChange, new_request_id};
+use portolan_vocabulary::{
+    DeliveryRules, HELD_EVENTS, OwnerRules, RulesChange, Zone, new_request_id,
+};
 use std::sync::Arc;
 
 /// The recipients of the events for an owner.
@@ -15,6 +18,8 @@ pub struct Recipients {
     pub agents: Vec<String>,
     /// The owner's delivery rules, if there are any.
     pub rules: Option<Arc<OwnerRules>>,
+    /// Whether the owner wants emails.
+    pub has_email: bool,
 }
 
 impl Identity {
@@ -31,11 +36,13 @@ impl Identity {
             return Ok(Recipients::default());
         };
         if !owner.has_rules {
-            return Ok(Recipients { agents: owner.agents, rules: None });
+            let (agents, has_email) = (owner.agents, owner.has_email);
+            return Ok(Recipients { agents, rules: None, has_email });
         }
         let (rules, _) = self.read_rules(unit, owner_id).await?;
         let rules = OwnerRules { owner_id: owner_id.to_owned(), test_mode, rules };
-        Ok(Recipients { agents: owner.agents, rules: Some(Arc::new(rules)) })
+        let (agents, has_email) = (owner.agents, owner.has_email);
+        Ok(Recipients { agents, rules: Some(Arc::new(rules)), has_email })
     }
 
     /// Returns the mode of an agent, and its owner if it has one; `None` if it is unknown. The read is not
@@ -47,6 +54,12 @@ impl Identity {
         let mut unit = self.unit();
         let agent = read::<AgentRecord>(&mut unit, &self.records.agents, agent_id).await?;
         Ok(agent.map(|(agent, _)| (agent.test_mode, agent.owner_id)))
+    }
+
+    /// Returns the time zone that an owner's delivery rules name, if they name one.
+    pub async fn find_zone(&self, owner_id: &str) -> Result<Option<Zone>, IdentityError> {
+        let (rules, _) = self.read_rules(&mut self.unit(), owner_id).await?;
+        Ok(rules.zone())
     }
 
     /// Returns the delivery rules of an owner, and the number of events that are held for them.

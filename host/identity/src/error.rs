@@ -2,6 +2,7 @@
 
 use crate::oauth::OAuthError;
 use portolan_names::NameFault;
+use portolan_outgoing::email::AddressFault;
 use portolan_store::{DbError, KeyError, StateError};
 use std::time::Duration;
 
@@ -45,6 +46,10 @@ pub enum IdentityError {
     NoPasskeys,
     #[error("the sign-in is too old for this")]
     SignInTooOld,
+    #[error("the address cannot be used: {0}")]
+    EmailAddress(#[from] AddressFault),
+    #[error("too many emails: the next one is possible in {after_s} seconds")]
+    EmailLater { after_s: u32 },
     #[error("the agent cannot have this name: {0}")]
     AgentName(#[from] NameFault),
     #[error("too many wrong secrets: the next attempt is possible in {after_s} seconds")]

@@ -53,6 +53,15 @@ impl From<IdentityError> for Failure {
                 .message("This host cannot have passkeys, because its address is a number and not a name."),
             IdentityError::SignInTooOld => Self::new(ErrorCode::AuthenticationRequired)
                 .message("You signed in more than ten minutes ago. Sign out, sign in again, and then change your passkeys."),
+            IdentityError::EmailAddress(fault) => {
+                Self::new(ErrorCode::ValidationFailed).message(fault.to_string())
+            }
+            IdentityError::EmailLater { after_s } => Self::new(ErrorCode::RateLimited)
+                .message(format!(
+                    "Emails that ask for your confirmation were sent already. Look for the last one, also among unwanted mail. Another one is possible in {}.",
+                    duration(after_s)
+                ))
+                .after_s(after_s),
             IdentityError::AgentName(fault) => Self::new(ErrorCode::ValidationFailed)
                 .message(format!("The agent cannot have this name: {fault}"))
                 .conflict(json!({ "kind": "validation", "errors": [{
@@ -78,5 +87,14 @@ impl From<IdentityError> for Failure {
             }
             IdentityError::Db(error) => error.into(),
         }
+    }
+}
+
+/// Returns a wait in words.
+fn duration(seconds: u32) -> String {
+    match seconds {
+        0..=90 => "a minute".to_owned(),
+        91..=5400 => format!("{} minutes", seconds.div_ceil(60)),
+        _ => format!("{} hours", seconds.div_ceil(3600)),
     }
 }

@@ -14,7 +14,8 @@
 //! - `relying_party`: what passkeys belong to.
 //! - `secret`, `signer`, `keys`: secrets and their hashes, texts that the host signs for itself, and
 //!   the key pairs of access tokens.
-//! - `records`: the documents that the host stores of agents, clients, grants and sessions.
+//! - `records`, `email_records`: the documents that the host stores of agents, clients, grants, sessions, and email
+//!   addresses.
 //! - `auth_action`, `failed_attempts`, `throttle`: what the audit log says about authentication, the failures
 //!   on their way there, and the wait after wrong secrets.
 //! - `operator_tokens`: the cached tokens of operators.
@@ -39,6 +40,7 @@
 //! | | `grants` | exchange a code or a refresh token, revoke a grant |
 //! | people | `suspensions` | suspend and reinstate people |
 //! | | `delivery` | the delivery rules of people |
+//! | | `emails` | the email addresses of people, and the links of emails |
 //! | sessions | `progress` | the steps of a browser's sign-in |
 //! | | `sessions` | start, list and end sessions; the end of all access of a person |
 //! | | `ceremonies` | what a browser is asked to do with a passkey |
@@ -77,6 +79,8 @@ mod delivery;
 mod device;
 mod documents;
 mod elicitation;
+mod email_records;
+mod emails;
 mod error;
 mod failed_attempts;
 mod failure;
@@ -119,6 +123,7 @@ pub use clients::RegisteredClient;
 pub use delivery::Recipients;
 pub use device::{DeviceAuthorization, DeviceRequest};
 pub use elicitation::Elicitation;
+pub use emails::{EmailLink, EmailRecipient, EmailView};
 pub use error::IdentityError;
 pub use grants::CodeRedemption;
 pub use identity::{Identity, RESOURCE_METADATA};

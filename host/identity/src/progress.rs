@@ -28,6 +28,9 @@ pub enum SignInPurpose {
 pub struct AccountRequest {
     /// The path of the page on this host.
     pub account_page: String,
+    /// What the person wants to do there, in words, if it is not to see their account.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 impl SignInPurpose {

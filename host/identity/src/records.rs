@@ -5,7 +5,9 @@ use crate::{error::IdentityError, metadata::ClientMetadata};
 use portolan_store::{
     Attachments, Collection, DbError, Document, Expectation, StateError, Store, Unit, Verdict,
 };
-use portolan_vocabulary::{self as vocabulary, Erasure, HOST, Index, Person, Timestamp};
+use portolan_vocabulary::{
+    self as vocabulary, Audience, Erasure, HOST, Index, Person, PersonalField, Timestamp,
+};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -141,6 +143,9 @@ pub(crate) struct OwnerRecord {
     /// Whether the person has a record of delivery rules.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_rules: bool,
+    /// Whether the person has confirmed an email address and wants emails.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_email: bool,
     /// The oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passkeys: Vec<PasskeyRecord>,
@@ -267,6 +272,9 @@ pub(crate) struct Records {
     pub kept_suspensions: Collection,
     /// The delivery rules of people, by the owner's id.
     pub rules: Collection,
+    /// The email addresses of people, by the owner's id.
+    pub emails: Collection,
+    pub email_links: Collection,
 }
 
 impl Records {
@@ -290,6 +298,8 @@ impl Records {
             device_codes: take("device_codes")?,
             kept_suspensions: take("kept_suspensions")?,
             rules: take("delivery_rules")?,
+            emails: take(EMAILS)?,
+            email_links: take("email_links")?,
         })
     }
 }
@@ -304,7 +314,12 @@ struct CollectionDeclaration {
     lists: &'static [&'static str],
 }
 
-const COLLECTIONS: [CollectionDeclaration; 14] = [
+/// The collection of email addresses.
+const EMAILS: &str = "emails";
+/// The sealed fields of a collection, which are the person's alone.
+const SEALED: [(&str, &[&str]); 1] = [(EMAILS, &["address", "pending.address", "refused"])];
+
+const COLLECTIONS: [CollectionDeclaration; 16] = [
     CollectionDeclaration { name: "clients", expires: true, people: &["agent_id"], lists: &[] },
     CollectionDeclaration { name: "persons", expires: false, people: &["owner_id"], lists: &[] },
     CollectionDeclaration {
@@ -344,6 +359,8 @@ const COLLECTIONS: [CollectionDeclaration; 14] = [
     },
     CollectionDeclaration { name: "kept_suspensions", expires: true, people: &[], lists: &[] },
     CollectionDeclaration { name: "delivery_rules", expires: false, people: &["$id"], lists: &[] },
+    CollectionDeclaration { name: EMAILS, expires: true, people: &["$id"], lists: &[] },
+    CollectionDeclaration { name: "email_links", expires: true, people: &["owner_id"], lists: &[] },
 ];
 
 impl CollectionDeclaration {
@@ -353,8 +370,13 @@ impl CollectionDeclaration {
             paths: vec![EXPIRES_AT.to_owned()],
             unique: false,
         };
+        let sealed = SEALED.iter().filter(|(name, _)| *name == self.name);
+        let field =
+            |path: &&str| PersonalField { path: (*path).to_owned(), audience: Audience::Personal };
+        let fields: Vec<_> = sealed.flat_map(|(_, paths)| paths.iter().map(field)).collect();
         let person = |erasure| {
-            move |path: &&str| Person { path: (*path).to_owned(), erasure, fields: Vec::new() }
+            let fields = fields.clone();
+            move |path: &&str| Person { path: (*path).to_owned(), erasure, fields: fields.clone() }
         };
         let people = self.people.iter().map(person(Erasure::DeleteDocument));
         let lists = self.lists.iter().map(person(Erasure::RemoveElement));

@@ -15,27 +15,21 @@ pub(crate) trait Expiring {
 /// A signer and verifier of texts for one purpose.
 pub(crate) struct Signer {
     purpose: &'static str,
-    encoding: Option<EncodingKey>,
-    /// The newest key is first.
-    decoding: Vec<DecodingKey>,
+    keys: Keyring,
 }
 
 impl Signer {
     pub(crate) fn new(keys: &Keyring, purpose: &'static str) -> Self {
-        let keys = keys.derive(purpose);
-        Self {
-            purpose,
-            encoding: keys.first().map(|key| EncodingKey::from_secret(key)),
-            decoding: keys.iter().map(|key| DecodingKey::from_secret(key)).collect(),
-        }
+        Self { purpose, keys: keys.clone() }
     }
 
     pub(crate) fn sign(&self, claims: &impl Serialize) -> Result<String, IdentityError> {
         let mut header = Header::new(Algorithm::HS256);
         header.typ = Some(self.purpose.to_owned());
         let missing = || IdentityError::Key("the keyring is empty".to_owned());
-        let key = self.encoding.as_ref().ok_or_else(missing)?;
-        jsonwebtoken::encode(&header, claims, key)
+        let keys = self.keys.derive(self.purpose);
+        let key = EncodingKey::from_secret(keys.first().ok_or_else(missing)?);
+        jsonwebtoken::encode(&header, claims, &key)
             .map_err(|error| IdentityError::Key(error.to_string()))
     }
 
@@ -53,8 +47,10 @@ impl Signer {
         validation.validate_aud = false;
         // The library would read the system's time.
         validation.validate_exp = false;
-        let decode = |key| jsonwebtoken::decode::<T>(text, key, &validation).ok();
-        let claims = self.decoding.iter().find_map(decode)?.claims;
+        let decode = |key: &[u8; 32]| {
+            jsonwebtoken::decode::<T>(text, &DecodingKey::from_secret(key), &validation).ok()
+        };
+        let claims = self.keys.derive(self.purpose).iter().find_map(decode)?.claims;
         (claims.expires_at() > now.as_secs()).then_some(claims)
     }
 }

@@ -40,6 +40,8 @@ impl Identity {
             &records.ceremonies,
             &records.device_codes,
             &records.kept_suspensions,
+            &records.emails,
+            &records.email_links,
         ];
         for collection in expiring {
             self.remove_expired(collection).await?;

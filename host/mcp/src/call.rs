@@ -11,12 +11,13 @@ use crate::{
     tools::Tools,
 };
 use portolan_pipeline::{Answer, Call};
+use portolan_telemetry::TraceContext;
 use portolan_vocabulary::{Access, Failure};
 use rmcp::{
     ErrorData, RoleServer,
     model::{
         CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities,
-        InputRequiredResult, ProtocolVersion,
+        InputRequiredResult, ProtocolVersion, RequestMetaObject,
     },
     service::{Peer, RequestContext},
 };
@@ -119,6 +120,11 @@ impl From<ToolOutcome> for CallToolResponse {
     }
 }
 
+/// Returns the place in a trace that a message names in its `_meta`.
+fn of_message(meta: &RequestMetaObject) -> Option<TraceContext> {
+    TraceContext::parse(meta.get_traceparent()?)
+}
+
 impl Mcp {
     pub(super) async fn call(
         &self,
@@ -126,7 +132,12 @@ impl Mcp {
         mut sender: Sender,
         client: Client<'_>,
     ) -> Result<ToolOutcome, ErrorData> {
-        let CallToolRequestParams { name, arguments, input_responses, request_state, .. } = request;
+        let CallToolRequestParams { name, arguments, input_responses, request_state, meta, .. } =
+            request;
+        // The trace of a message is nearer than that of the request that carried it.
+        if let Some(trace) = meta.as_ref().and_then(of_message) {
+            sender.trace = self.host.telemetry.accept(Some(trace));
+        }
         let now = self.host.clock.now();
         let tools = self.current_tools();
         let parsed = tools.request(&name, arguments.unwrap_or_default()).ok_or_else(|| {
@@ -226,6 +237,7 @@ impl Mcp {
             idempotency_key: None,
             request_id: Arc::clone(&sender.request_id),
             by_person: false,
+            trace: sender.trace,
         };
         self.host.call(call).await.outcome
     }

@@ -1,6 +1,7 @@
 //! The authenticated sender of a message, and its session.
 
 use crate::View;
+use portolan_telemetry::TraceContext;
 use portolan_vocabulary::AgentCaller;
 use rmcp::{ErrorData, model::Extensions};
 use std::{fmt, sync::Arc};
@@ -15,6 +16,8 @@ pub struct Sender {
     /// The token, which a stream checks again because it lasts longer than its request.
     pub token: Arc<str>,
     pub request_id: Arc<str>,
+    /// Where in a trace the request was made; `None` if it belongs to no trace.
+    pub trace: Option<TraceContext>,
     /// The tools that the message's endpoint lists.
     pub view: View,
 }

@@ -116,9 +116,11 @@ impl ServerHandler for Server {
 
     async fn call_tool(
         &self,
-        request: CallToolRequestParams,
+        mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        // The transport has taken the metadata out of the request.
+        request.meta.get_or_insert_with(|| context.meta.clone());
         let sender = sender(&context.extensions)?.clone();
         let outcome = tokio::select! {
             // The client no longer waits for the answer.

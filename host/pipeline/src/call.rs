@@ -12,6 +12,7 @@ use crate::{
 use portolan_catalog::{Action, Capability, Input};
 use portolan_sandbox::CallContext;
 use portolan_store::IdempotencyKey;
+use portolan_telemetry::{Span, SpanKind, TraceContext};
 use portolan_vocabulary::{AgentCaller, Caller, ErrorCode, Failure};
 use serde_json::{Map, Value, json};
 use std::{
@@ -32,6 +33,8 @@ pub struct Call<'a> {
     /// Whether a person makes the call, on a page of this host. It is counted for the person on that page, and does
     /// not wait for the calls of their agents.
     pub by_person: bool,
+    /// Where in a trace the call was made; `None` if it belongs to no trace.
+    pub trace: Option<TraceContext>,
 }
 
 /// The time from which the check of an input counts as run time.
@@ -44,6 +47,7 @@ pub(super) struct CallBody {
     pub(super) body: Result<Map<String, Value>, Failure>,
     pub(super) idempotency_key: Option<String>,
     pub(super) by_person: bool,
+    pub(super) trace: Option<TraceContext>,
 }
 
 /// The outcome of a call, and what is left of the caller's rates.
@@ -82,23 +86,22 @@ impl Host {
         let now = self.clock.now();
         let snapshot = self.catalog.snapshot();
         let (body, idempotency_key, by_person) = (call.body, call.idempotency_key, call.by_person);
-        let call_body = CallBody { body, idempotency_key, by_person };
+        let call_body = CallBody { body, idempotency_key, by_person, trace: None };
         let capability = snapshot.find(call.capability, now)?;
+        let mut span = self.call_span(call.trace, &capability.id);
+        let trace = span.context_or(call.trace);
+        let call_body = CallBody { trace, ..call_body };
         let (action, input) = self.admit(capability, &call.caller, call_body, rate_limits).await?;
         let keyed = self.begin_keyed(&call.caller, capability, action, &input)?;
         let _permits = self.rates.acquire_call(&call.caller, by_person).await?;
         let test_mode = call.caller.test_mode;
-        let context = CallContext::new(
-            Caller::Agent(call.caller),
-            now,
-            Arc::clone(&call.request_id),
-            Arc::clone(&snapshot.platform),
-        );
+        let (caller, platform) = (Caller::Agent(call.caller), Arc::clone(&snapshot.platform));
+        let context = CallContext::new(caller, now, Arc::clone(&call.request_id), platform);
         let run = Run {
             snapshot: &snapshot,
             capability,
             action,
-            context: Arc::new(context),
+            context: Arc::new(context.with_trace(trace)),
             input: input.fields.to_string(),
             dry_run: input.dry_run,
             keyed: keyed.as_ref(),
@@ -107,6 +110,7 @@ impl Host {
             started,
         };
         let RunOutcome { mut outcome, replayed, emitted } = self.run(&run).await;
+        describe(&mut span, &action.descriptor.name, outcome.as_ref().err());
         remove_repetition(&mut outcome, capability, action, &input);
         let (result, next) =
             outcome.map_err(|failure| capability.complete_validation(action, failure))?;
@@ -133,7 +137,7 @@ impl Host {
         call_body: CallBody,
         rate_limits: &mut Vec<RateLimitState>,
     ) -> Result<(&'c Action, Input), Failure> {
-        let CallBody { body, idempotency_key, by_person } = call_body;
+        let CallBody { body, idempotency_key, by_person, trace } = call_body;
         // The schema has the largest size of each field.
         let body = body.map_err(|failure| match failure.has_code(ErrorCode::PayloadTooLarge) {
             true => failure.next(capability.schema_step()),
@@ -142,8 +146,11 @@ impl Host {
         let selected = capability.select(body?)?;
         let action = selected.action;
         let access = action.descriptor.access;
+        let permitting = self.telemetry.span(trace, SpanKind::Internal, "permit");
         *rate_limits = self.permit_call(caller, by_person, access)?;
         ensure_not_suspended(caller, &capability.descriptor, (&action.descriptor.name, access))?;
+        drop(permitting);
+        let validating = self.telemetry.span(trace, SpanKind::Internal, "validate");
         let (input, time) = match selected.takes_long() {
             false => timed(|| capability.check_input(selected, idempotency_key)),
             true => {
@@ -153,11 +160,22 @@ impl Host {
                 self.sandbox.compute(move || timed(check)).await
             }
         };
+        drop(validating);
         // An ordinary check takes microseconds, and to charge it would take as long.
         if time >= CHARGED_CHECK_TIME {
             self.rates.charge_run_time(caller, by_person, time);
         }
         Ok((action, input?))
+    }
+
+    /// Begins the span of a call.
+    pub(super) fn call_span(&self, trace: Option<TraceContext>, capability: &str) -> Span {
+        let name = || format!("call {capability}").into();
+        let mut span = self.telemetry.named_span(trace, SpanKind::Internal, name);
+        if span.is_recorded() {
+            span.set("portolan.capability", capability.to_owned());
+        }
+        span
     }
 
     /// Charges the reading of a large body to the caller's run time; `rate_limited` if none is left.
@@ -191,6 +209,16 @@ impl Host {
         // Another person may have claimed the agent since: the first call was not theirs.
         let call = json!([caller.owner_id, input.fields]);
         self.running.begin(key, &call).map(Some)
+    }
+}
+
+/// Adds to the span of a call what ran, and how that ended.
+pub(super) fn describe(span: &mut Span, action: &str, failure: Option<&Failure>) {
+    if span.is_recorded() {
+        span.set("portolan.action", action.to_owned());
+        if let Some(failure) = failure {
+            span.fail(&failure.error_code);
+        }
     }
 }
 

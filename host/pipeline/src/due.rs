@@ -1,6 +1,7 @@
 //! Runs due work: timers, and deliveries of events to subscribed capabilities. The caller is the system.
 
 use crate::{
+    call::describe,
     host::{Host, TEXT_MESSAGES},
     system::SystemCall,
     workers::Workers,
@@ -9,9 +10,10 @@ use portolan_outgoing::sms::SmsError;
 use portolan_store::{
     Attachments, Audience, DbError, DueWork, MAX_ATTEMPTS, NewEvent, Task, Unit, Verdict,
 };
+use portolan_telemetry::{SpanKind, TraceContext};
 use portolan_vocabulary::{
-    Access, Caller, ErrorCode, Failure, HELD_EVENTS, LOOKUPS_OF, OUTGOING_SMS, PEOPLE_OF,
-    Retention, SMS_UNDELIVERABLE, TextMessage, Timestamp,
+    Access, Caller, EMAIL_NOTICES, ErrorCode, Failure, HELD_EVENTS, LOOKUPS_OF, OUTGOING_EMAIL,
+    OUTGOING_SMS, PEOPLE_OF, Retention, SMS_UNDELIVERABLE, TextMessage, Timestamp,
 };
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
@@ -135,13 +137,28 @@ impl Host {
     }
 
     pub(super) async fn run_due(self: &Arc<Self>, work: &DueWork) {
+        // What was published in a trace is delivered in it. A timer begins one.
+        let published = match work.task {
+            Task::Delivery { .. } => self.telemetry.resume(work.trace.as_deref()),
+            Task::Timer { .. } => self.telemetry.accept(None),
+        };
+        let mut span = self.telemetry.span(published, SpanKind::Consumer, "due work");
+        let trace = span.context_or(published);
         let result = match (work.capability.as_str(), lookup_capability(work)) {
             (OUTGOING_SMS, _) => self.send_text_message(work).await,
+            (OUTGOING_EMAIL, _) => self.send_email(work).await,
+            (EMAIL_NOTICES, _) => self.tell_by_email(work).await,
             (HELD_EVENTS, _) => self.release_held(work).await,
             (people, _) if people.starts_with(PEOPLE_OF) => self.run_people_request(work).await,
-            (_, Some(capability)) => self.look_up(capability, work).await,
-            (_, None) => self.run_action(work).await,
+            (_, Some(capability)) => self.look_up(capability, work, trace).await,
+            (_, None) => self.run_action(work, trace).await,
         };
+        if span.is_recorded() {
+            span.set("portolan.capability", work.capability.clone());
+            span.set("portolan.attempt", i64::from(work.attempts));
+            describe(&mut span, &work.action, result.as_ref().err());
+        }
+        drop(span);
         let Err(failure) = result else { return };
         let (capability, action) = (&*work.capability, &*work.action);
         let code = &*failure.error_code;
@@ -173,12 +190,16 @@ impl Host {
         self.health.count(TEXT_MESSAGES, is_unsent, unit.now());
         if let Err(error) = sent {
             if error.is_retryable() && work.attempts + 1 < MAX_ATTEMPTS {
+                self.meters.count_sent_message("retried");
                 return Err(
                     Failure::new(ErrorCode::DependencyUnavailable).message(error.to_string())
                 );
             }
             tracing::error!(%error, "a text message cannot be sent");
+            self.meters.count_sent_message("failed");
             unit.publish(self.undeliverable_event(&id, unit.now()));
+        } else {
+            self.meters.count_sent_message("sent");
         }
         let attachments = Attachments { task: Some(work.task.clone()), ..Attachments::default() };
         match unit.commit(attachments).await {
@@ -213,7 +234,11 @@ impl Host {
         result.map(drop).map_err(|_| Failure::new(ErrorCode::DependencyUnavailable))
     }
 
-    async fn run_action(self: &Arc<Self>, work: &DueWork) -> Result<(), Failure> {
+    async fn run_action(
+        self: &Arc<Self>,
+        work: &DueWork,
+        trace: Option<TraceContext>,
+    ) -> Result<(), Failure> {
         let call = SystemCall {
             capability: &work.capability,
             action: &work.action,
@@ -222,6 +247,7 @@ impl Host {
             caller: Caller::System { test_mode: work.test_mode },
             via: None,
             task: Some(work.task.clone()),
+            trace,
         };
         self.run_system_call(call).await.map(drop)
     }

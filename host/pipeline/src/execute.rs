@@ -3,12 +3,14 @@
 
 use crate::{
     answer::{check_answer, satisfies_declaration},
+    call::describe,
     execution::{Executed, Execution},
     host::Host,
     nested::Frame,
 };
 use portolan_sandbox::{GuestAnswer, HostServices, Work};
 use portolan_store::Unit;
+use portolan_telemetry::{SpanKind, TraceContext};
 use portolan_vocabulary::{Access, ErrorCode, Failure};
 use std::sync::Arc;
 
@@ -25,16 +27,29 @@ impl Host {
         unit: Unit,
         read_only: bool,
     ) -> Executed {
-        let frame = self.frame(execution);
+        let outer = execution.context.trace;
+        let mut span = self.telemetry.span(outer, SpanKind::Internal, "run");
+        let frame = self.frame(execution, span.context_or(outer));
         let services = Arc::<Frame>::clone(&frame);
-        self.execute_with(execution, (frame, services), unit, read_only).await
+        let executed = self.execute_with(execution, (frame, services), unit, read_only).await;
+        if span.is_recorded() {
+            let (capability, action) = (execution.capability, &execution.action.descriptor.name);
+            span.set("portolan.capability", capability.id.to_string());
+            span.set("portolan.capability.version", capability.descriptor.version.clone());
+            describe(&mut span, action, executed.outcome.as_ref().err());
+        }
+        executed
     }
 
-    /// Returns the frame of a run.
-    pub(super) fn frame(self: &Arc<Self>, execution: Execution<'_>) -> Arc<Frame> {
+    /// Returns the frame of a run, whose nested calls are at this place in a trace.
+    pub(super) fn frame(
+        self: &Arc<Self>,
+        execution: Execution<'_>,
+        trace: Option<TraceContext>,
+    ) -> Arc<Frame> {
         let Execution { snapshot, capability, action, .. } = execution;
         let name = action.descriptor.name.as_str();
-        Frame::new(Arc::clone(self), Arc::clone(snapshot), Arc::clone(capability), name)
+        Frame::new(Arc::clone(self), Arc::clone(snapshot), Arc::clone(capability), name, trace)
     }
 
     /// Runs an action once with `services`, which are its frame or wrap it.

@@ -43,7 +43,7 @@ impl Host {
         test_mode: bool,
     ) -> Result<(), StateError> {
         let now = unit.now();
-        let Recipients { agents, rules } =
+        let Recipients { agents, rules, has_email } =
             self.identity.find_recipients(unit, owner_id, test_mode).await?;
         let rules = rules.unwrap_or_else(|| {
             let rules = DeliveryRules::default();
@@ -65,10 +65,10 @@ impl Host {
                 (format!("notifications/{owner_id}"), Audience::Owner(owner_id.to_owned()));
             let event = NewEvent::of_host(NOTIFICATIONS_DIGEST, &subject, audience, &data, now);
             let (agents, rules) = (agents.clone(), Some(Arc::clone(&rules)));
-            unit.publish(NewEvent { test_mode, agents, rules, ..event });
+            unit.publish(NewEvent { test_mode, agents, rules, has_email, ..event });
         }
         let summarized = held.iter().map(HeldEvent::sequence).collect();
-        let release = Release { rules, agents, summarized, counted, at: now };
+        let release = Release { rules, agents, summarized, counted, has_email, at: now };
         unit.add_command(OutboxCommand::Release(release));
         Ok(())
     }

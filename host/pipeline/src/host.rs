@@ -2,6 +2,7 @@
 
 use crate::{
     audit_limits::AuditLimits,
+    emails::Emails,
     health::CallHealth,
     idempotency::RunningKeys,
     logs::{Admission, LogBudgets},
@@ -19,6 +20,7 @@ use portolan_outgoing::{lookups::Lookups, sms::Sms};
 use portolan_publication::Feeds;
 use portolan_sandbox::Sandbox;
 use portolan_store::Store;
+use portolan_telemetry::Telemetry;
 use portolan_vocabulary::{Clock, Quota};
 use std::{
     iter,
@@ -44,9 +46,12 @@ pub struct Host {
     /// The feeds of the cities after the first one.
     pub other_cities: Vec<Arc<Feeds>>,
     pub sms: Sms,
+    /// `None` if the host sends no emails.
+    pub emails: Option<Emails>,
     pub lookups: Lookups,
     pub rates: Rates,
     pub(crate) message_limits: MessageLimits,
+    pub telemetry: Telemetry,
     pub meters: Meters,
     pub recent_calls: RecentCalls,
     /// What fails lately.
@@ -76,9 +81,11 @@ impl Host {
         feeds: Arc<Feeds>,
         other_cities: Vec<Arc<Feeds>>,
         sms: Sms,
+        emails: Option<Emails>,
         lookups: Lookups,
         rates: Rates,
         message_limits: MessageLimits,
+        telemetry: Telemetry,
         clock: Clock,
     ) -> Arc<Self> {
         let retry_locks = std::array::from_fn(|_| Mutex::new(()));
@@ -92,9 +99,11 @@ impl Host {
             feeds,
             other_cities,
             sms,
+            emails,
             lookups,
             rates,
             message_limits,
+            telemetry,
             meters: Meters::default(),
             recent_calls: RecentCalls::default(),
             health: CallHealth::default(),

@@ -8,6 +8,7 @@
 //! - `message_limits`, `text_messages`: which text messages may be sent, and what they may cost
 //! - `idempotency`: the stored answers of calls with an idempotency key
 //! - `run`: a call until its commit, with retries after conflicts
+//! - `traces`: the spans of a commit and of its events
 //! - `execution`, `execute`: one run of an action in a sandbox, for every kind of call
 //! - `answer`, `outcome`: the check of a component's answer; the outcome of a call
 //! - `explain`: the failure that names a cause which the component did not know how to tell
@@ -15,6 +16,7 @@
 //! - `nested`: the services of a running component, such as nested calls
 //! - `system`: actions that the host runs itself; `due`, `workers` (timers, subscriptions, messages), `lookups`
 //!   and `operate` (the operator, pages) use it; `held` releases held events
+//! - `emails`, `email_texts`, `email_work`: emails to people about what has happened
 //! - `audit_limits`: which runs of timers and deliveries get a row in the audit log
 //! - `logs`: how much capabilities may log
 //! - `unreadable`: the documents that capabilities cannot read
@@ -33,6 +35,9 @@ mod audit_limits;
 mod call;
 mod documents;
 mod due;
+mod email_texts;
+mod email_work;
+mod emails;
 mod execute;
 mod execution;
 mod explain;
@@ -59,15 +64,17 @@ mod test_call;
 mod run;
 mod system;
 mod text_messages;
+mod traces;
 mod unreadable;
 mod workers;
 
 pub use call::{Call, CallOutcome};
 pub use documents::DocumentLocation;
+pub use emails::{EmailStatus, Emails};
 pub use health::{CallHealth, Condition};
 pub use host::{Host, TEXT_MESSAGES};
 pub use message_limits::MessageLimits;
-pub use meters::Meters;
+pub use meters::{Latency, Meters, TraceLabels, latency};
 pub use observed::ObservedCall;
 pub use operate::Operation;
 pub use outcome::{Answer, Emitted, Meta};

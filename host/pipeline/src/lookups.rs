@@ -7,6 +7,7 @@
 use crate::{host::Host, system::SystemCall};
 use portolan_outgoing::lookups::LookupRequest;
 use portolan_store::{DueWork, MAX_ATTEMPTS};
+use portolan_telemetry::{SpanKind, TraceContext};
 use portolan_vocabulary::{Access, Caller, ErrorCode, Failure};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -31,11 +32,19 @@ impl Host {
         self: &Arc<Self>,
         capability: &str,
         work: &DueWork,
+        trace: Option<TraceContext>,
     ) -> Result<(), Failure> {
         let StoredLookup { lookup_id, question: request, about } =
             serde_json::from_str(&work.input)
                 .map_err(|_| Failure::new(ErrorCode::MalformedJson))?;
-        let input = match self.lookups.look_up(&request).await {
+        let mut span = self.telemetry.span(trace, SpanKind::Client, "look up");
+        let traceparent = span.context_or(trace).map(|context| context.to_string());
+        let looked_up = self.lookups.look_up(&request, traceparent).await;
+        if looked_up.is_err() {
+            span.fail("lookup_failed");
+        }
+        drop(span);
+        let input = match looked_up {
             Ok(found) => json!({ "lookup_id": lookup_id, "about": about, "found": found }),
             Err(error) if error.is_retryable() && work.attempts + 1 < MAX_LOOKUPS => {
                 return Err(
@@ -54,6 +63,7 @@ impl Host {
             caller: Caller::System { test_mode: work.test_mode },
             via: None,
             task: Some(work.task.clone()),
+            trace,
         };
         match self.run_system_call(call).await {
             Err(failure) if work.attempts + 1 < MAX_ATTEMPTS => Err(failure),

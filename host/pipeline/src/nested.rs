@@ -3,6 +3,7 @@
 
 use crate::{
     answer::NestedRefusal,
+    call::describe,
     execution::{Executed, Execution, ensure_input, find},
     host::Host,
     outcome::Outcome,
@@ -16,11 +17,12 @@ use portolan_sandbox::{
     People, StateFuture, Work,
 };
 use portolan_store::{CollectionId, Unit};
+use portolan_telemetry::TraceContext;
 use portolan_vocabulary::{Access, Caller, ErrorCode, Failure, Invocation, plain_json};
 use serde_json::{Value, json};
 use std::{
     sync::{Arc, Mutex, PoisonError},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 /// The greatest depth of nested calls.
@@ -36,6 +38,8 @@ pub(super) struct Frame {
     snapshot: Arc<Snapshot>,
     capability: Arc<Capability>,
     action: String,
+    /// Where in a trace the action runs.
+    trace: Option<TraceContext>,
     /// The refusals of nested calls, which the action may return as its own.
     nested_refusals: Mutex<Vec<NestedRefusal>>,
 }
@@ -46,9 +50,10 @@ impl Frame {
         snapshot: Arc<Snapshot>,
         capability: Arc<Capability>,
         action: &str,
+        trace: Option<TraceContext>,
     ) -> Arc<Self> {
         let (action, nested_refusals) = (action.to_owned(), Mutex::default());
-        Arc::new(Self { host, snapshot, capability, action, nested_refusals })
+        Arc::new(Self { host, snapshot, capability, action, trace, nested_refusals })
     }
 
     pub(super) fn nested_refusals(&self) -> Vec<NestedRefusal> {
@@ -89,7 +94,8 @@ impl Frame {
         };
         let started = Instant::now();
         let Work { mut unit, collections, read_only, services } = work;
-        let context = Arc::new(context);
+        let mut span = self.host.call_span(self.trace, &capability.id);
+        let context = Arc::new(context.with_trace(span.context_or(self.trace)));
         let execution = Execution {
             snapshot: &self.snapshot,
             capability,
@@ -108,6 +114,7 @@ impl Frame {
         unit.savepoint();
         let Executed { outcome, keep_writes, unit } =
             self.host.execute(execution, unit, read_only).await;
+        describe(&mut span, &action.descriptor.name, outcome.as_ref().err());
         let Some(mut unit) = unit else {
             return (self.fail(Failure::new(ErrorCode::CapabilityTimeout), false), None);
         };
@@ -287,6 +294,10 @@ impl HostServices for Frame {
         let host = &self.host;
         let recorded = (host.store.clone(), host.clock.now());
         host.unreadable.report(recorded, &self.capability.id, (collection, id, revision), reason);
+    }
+
+    fn count_sandbox(&self, time: Duration, memory: usize) {
+        self.host.meters.count_sandbox(&self.capability.id, time, memory);
     }
 
     fn admit_log_message(&self, bytes: usize) -> bool {

@@ -77,6 +77,7 @@ impl Host {
             caller,
             via,
             task: None,
+            trace: None,
         };
         self.run_system_call(call).await
     }

@@ -166,6 +166,7 @@ impl Host {
             caller: Caller::System { test_mode: work.test_mode },
             via: None,
             task: None,
+            trace: None,
         };
         self.run_system_call(call).await.map(drop)
     }

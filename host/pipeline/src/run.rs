@@ -8,13 +8,14 @@ use crate::{
     idempotency::KeyedCall,
     outcome::{Emitted, Outcome},
     rates::Rates,
+    traces::end_commit,
 };
 use portolan_catalog::{Action, Capability, Snapshot};
 use portolan_sandbox::CallContext;
 use portolan_store::{
     Attachments, Audience, ConflictKey, NewEvent, StateError, Task, Unit, Verdict,
 };
-use portolan_vocabulary::{Access, Caller, ErrorCode, Failure};
+use portolan_vocabulary::{Access, Caller, ErrorCode, Failure, is_told_by_email};
 use std::{
     collections::BTreeSet,
     fmt::Display,
@@ -110,7 +111,7 @@ impl Host {
         });
         let (capability, action) = (&run.capability.id, &run.action.descriptor.name);
         let (failure, duration) = (run_outcome.outcome.as_ref().err(), run.started.elapsed());
-        self.meters.count_run(capability, action, failure, duration);
+        self.meters.count_run((capability, action), failure, duration, run.context.trace);
         if !run.context.caller.test_mode() && !run.dry_run {
             self.health.count(capability, failure.is_some_and(is_own_fault), self.clock.now());
         }
@@ -175,7 +176,10 @@ impl Host {
                     let Some(lock) = self.retry_locks.get(key.0 as usize % RETRY_LOCKS) else {
                         break;
                     };
-                    match tokio::time::timeout(queue_time, lock.lock()).await {
+                    let begun = Instant::now();
+                    let waited = tokio::time::timeout(queue_time, lock.lock()).await;
+                    self.meters.count_retry_wait(begun.elapsed());
+                    match waited {
                         Ok(guard) => retry_lock = Some(guard),
                         Err(_elapsed) => break,
                     }
@@ -287,7 +291,15 @@ impl Host {
         let added = self.add_recipients(&mut unit).await;
         added.map_err(|error| self.commit_failure(run, &error))?;
         let changes_standings = self.identity.changes_standings(&unit);
+        let trace = run.context.trace;
+        let publications = self.begin_publications(trace, &mut unit);
+        let mut span = self.commit_span(trace, &unit);
+        let (system, documents) = (self.store.system(), unit.write_count());
+        let begun = Instant::now();
         let committed = unit.commit(attachments).await;
+        self.meters.count_commit(system, &committed, begun.elapsed(), documents);
+        end_commit(&mut span, publications, &committed);
+        drop(span);
         let verdict = committed.map_err(|error| self.commit_failure(run, &error))?;
         if changes_standings && verdict == Verdict::Committed {
             self.identity.invalidate_standings();
@@ -317,6 +329,8 @@ impl Host {
             for event in events {
                 event.agents.clone_from(&found.agents);
                 event.rules.clone_from(&found.rules);
+                event.has_email =
+                    found.has_email && is_told_by_email(&event.event_type, &event.data, &owner);
             }
         }
         self.add_rules_of_agents(unit).await

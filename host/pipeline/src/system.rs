@@ -1,12 +1,14 @@
 //! Actions that the host runs itself, as the caller `system`.
 
 use crate::{
+    call::describe,
     execution::{ensure_input, find},
     host::Host,
     run::Run,
 };
 use portolan_sandbox::CallContext;
 use portolan_store::Task;
+use portolan_telemetry::TraceContext;
 use portolan_vocabulary::{Access, Caller, ErrorCode, Failure, new_request_id};
 use serde_json::Value;
 use std::{sync::Arc, time::Instant};
@@ -24,6 +26,8 @@ pub(super) struct SystemCall<'a> {
     /// The caller in the audit log, if there is one: the operator.
     pub(super) via: Option<String>,
     pub(super) task: Option<Task>,
+    /// Where in a trace the host makes the call.
+    pub(super) trace: Option<TraceContext>,
 }
 
 impl Host {
@@ -42,6 +46,8 @@ impl Host {
             return Err(Failure::new(ErrorCode::UnknownAction));
         }
         ensure_input(action, call.input)?;
+        let mut span = self.call_span(call.trace, &capability.id);
+        context.trace = span.context_or(call.trace);
         let run = Run {
             snapshot: &snapshot,
             capability,
@@ -56,6 +62,7 @@ impl Host {
         };
         let observation = self.begin_observation(&run.capability.id, None);
         let outcome = self.run(&run).await.outcome.map(|(result, _)| result);
+        describe(&mut span, &run.action.descriptor.name, outcome.as_ref().err());
         self.end_observation(
             observation,
             Some(&run.action.descriptor.name),

@@ -87,7 +87,8 @@ impl Host {
         let (capability, action, input, dry_run, keyed) = match &caller {
             Caller::Agent(agent) => {
                 input.insert("action".to_owned(), action.into());
-                let call_body = CallBody { body: Ok(input), idempotency_key, by_person: false };
+                let call_body =
+                    CallBody { body: Ok(input), idempotency_key, by_person: false, trace: None };
                 let capability = snapshot.find(capability, now)?;
                 let (action, input) =
                     self.admit(capability, agent, call_body, &mut Vec::new()).await?;
@@ -119,7 +120,7 @@ impl Host {
             started,
         };
         let permit = self.sandbox.permit(&capability.prepared).await?;
-        let frame = self.frame(run.execution());
+        let frame = self.frame(run.execution(), None);
         let services = Arc::new(StubbedServices { frame: Arc::clone(&frame), stubs });
         let unit = Unit::new(self.store.clone(), now);
         let executed = self.execute_with(run.execution(), (frame, services), unit, false).await;

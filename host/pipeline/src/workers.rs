@@ -1,12 +1,12 @@
 //! The due work that runs at once, and how much more may start.
 //!
 //! A lane is the due work of one capability, its look-ups, its requests for people's data, or the text
-//! messages of the host. Text messages, look-ups and actions each have a limit of their own, so that a slow
-//! server or a component with much due work does not delay the host's messages. The lanes share each limit.
+//! messages or emails of the host. Text messages, emails, look-ups and actions each have a limit of their own, so that
+//! a slow server or a component with much due work does not delay the host's messages. The lanes share each limit.
 
 use crate::host::Host;
 use portolan_store::DueWork;
-use portolan_vocabulary::{LOOKUPS_OF, OUTGOING_SMS};
+use portolan_vocabulary::{LOOKUPS_OF, OUTGOING_EMAIL, OUTGOING_SMS};
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
@@ -17,6 +17,7 @@ use tokio::task::{Id, JoinSet};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Message,
+    Email,
     Lookup,
     Action,
 }
@@ -25,6 +26,7 @@ impl Kind {
     fn of(lane: &str) -> Self {
         match lane {
             OUTGOING_SMS => Self::Message,
+            OUTGOING_EMAIL => Self::Email,
             lookups if lookups.starts_with(LOOKUPS_OF) => Self::Lookup,
             _ => Self::Action,
         }
@@ -34,6 +36,7 @@ impl Kind {
     const fn limits(self) -> (usize, usize) {
         match self {
             Self::Message => (16, 16),
+            Self::Email => (8, 8),
             Self::Lookup => (8, 4),
             Self::Action => (16, 8),
         }
@@ -133,6 +136,7 @@ mod tests {
             input: String::new(),
             test_mode: false,
             attempts: 0,
+            trace: None,
         }
     }
 

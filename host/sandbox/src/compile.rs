@@ -19,8 +19,10 @@ use wasmtime::Engine;
 /// The maximum address space of the compiling process. A Python component takes about 2 GiB.
 const COMPILER_MEMORY_BYTES: u64 = 6 << 30;
 
-/// The child's exit status for a component that is not valid.
+/// The child's exit status for a component that is not valid, and for an artifact that cannot be written, because
+/// the disk is full for example.
 const INVALID: i32 = 65;
+const UNWRITABLE: i32 = 74;
 
 /// The reasons why a component cannot be compiled.
 #[derive(Debug, thiserror::Error)]
@@ -129,6 +131,10 @@ impl Sandbox {
                 Ok(())
             }
             Some(INVALID) => Err(CompileError::Invalid(stderr.to_owned())),
+            Some(UNWRITABLE) => {
+                let unwritable = format!("the compiled component cannot be written: {stderr}");
+                Err(CompileError::Host(std::io::Error::other(unwritable)))
+            }
             _ => {
                 tracing::warn!(status = %finished.status, "the compiler failed: {stderr}");
                 Err(CompileError::Crashed(finished.status.to_string()))
@@ -166,7 +172,7 @@ pub fn compile_from_stdin(request: CompileRequest) -> i32 {
         Err(error) => return fail(&error.into(), INVALID),
     };
     if let Err(error) = std::fs::write(request.output, with_checksum(artifact)) {
-        return fail(&error.into(), 1);
+        return fail(&error.into(), UNWRITABLE);
     }
     if let Some(cache) = cache {
         // A cache that cannot be written only makes the next compilation slower.

@@ -1,5 +1,6 @@
 //! The context of a call: its caller, its instant, the seed of its randomness, and facts about the host.
 
+use portolan_telemetry::TraceContext;
 use portolan_vocabulary::{Access, AgentCaller, Caller, Digest, Limit, Status, Timestamp, entropy};
 use std::sync::{Arc, OnceLock};
 
@@ -13,6 +14,8 @@ pub struct CallContext {
     pub now: Timestamp,
     pub request_id: Arc<str>,
     pub platform: Arc<Platform>,
+    /// Where in a trace the call runs; `None` if it belongs to no trace.
+    pub trace: Option<TraceContext>,
     seed: OnceLock<[u8; 32]>,
     /// The bytes that the sandboxes of the callers hold while a nested call runs.
     pub(super) callers_memory: usize,
@@ -31,6 +34,7 @@ impl CallContext {
             now,
             request_id,
             platform,
+            trace: None,
             seed: OnceLock::new(),
             callers_memory: 0,
         }
@@ -40,6 +44,12 @@ impl CallContext {
     #[must_use]
     pub fn with_seed(self, seed: [u8; 32]) -> Self {
         Self { seed: OnceLock::from(seed), ..self }
+    }
+
+    /// Sets where in a trace the call runs.
+    #[must_use]
+    pub fn with_trace(self, trace: Option<TraceContext>) -> Self {
+        Self { trace, ..self }
     }
 
     /// Returns the context of a nested call that `capability` makes. The seed is drawn from the outer call's
@@ -54,6 +64,7 @@ impl CallContext {
             now: self.now,
             request_id: Arc::clone(&self.request_id),
             platform: Arc::clone(&self.platform),
+            trace: self.trace,
             seed: OnceLock::from(seed),
             callers_memory: self.callers_memory.saturating_add(memory),
         }

@@ -107,6 +107,12 @@ impl Sandbox {
         self.long_calls.compute(work).await
     }
 
+    /// Returns the number of calls that run now.
+    pub fn in_use(&self) -> usize {
+        let limit = usize::try_from(self.options.limits.concurrent_calls).unwrap_or(usize::MAX);
+        limit.saturating_sub(self.calls.available_permits())
+    }
+
     /// Returns whether instances come from the pool.
     pub fn pooled(&self) -> bool {
         self.pooled

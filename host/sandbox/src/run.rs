@@ -15,7 +15,11 @@ use crate::{
 };
 use portolan_vocabulary::Caller;
 use std::{
-    char::DecodeUtf16Error, num::TryFromIntError, str::Utf8Error, sync::Arc, time::Duration,
+    char::DecodeUtf16Error,
+    num::TryFromIntError,
+    str::Utf8Error,
+    sync::Arc,
+    time::{Duration, Instant},
 };
 use wasmtime::{
     GcHeapOutOfMemory, OutOfMemory, PoolConcurrencyLimitError, Store, ThrownException, Trap,
@@ -52,7 +56,7 @@ impl Sandbox {
             self.store(component, Arc::clone(capability), Arc::clone(context), Some(work), memory);
         let (pre, function) = (Arc::clone(&component.code.pre), component.code.call);
         let (caller, action, input) = (caller(context), action.to_owned(), input.to_owned());
-        let time = self.options.limits.call_wall_time();
+        let (time, begun) = (self.options.limits.call_wall_time(), Instant::now());
         let call = async move {
             let call = async {
                 let instance = pre.instantiate_async(&mut store).await?;
@@ -63,6 +67,7 @@ impl Sandbox {
             (tokio::time::timeout(time + INTERRUPTION, call).await, store)
         };
         let (result, store) = self.long_calls.run(&component.load, computing, Box::pin(call)).await;
+        let (lasted, memory) = (begun.elapsed(), store.data().memory.used());
         let mut state = match store.data().memory.used() > LARGE_MEMORY {
             true => self.compute(move || store.into_data()).await,
             false => store.into_data(),
@@ -74,6 +79,7 @@ impl Sandbox {
         };
         state.finish_log();
         if let Some(work) = &mut state.work {
+            work.services.count_sandbox(lasted, memory);
             // What the host itself reads is not part of the sandbox's memory.
             work.unit.set_read_limit(usize::MAX);
         }

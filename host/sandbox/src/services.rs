@@ -8,7 +8,7 @@ use portolan_store::{Collection, CollectionId, StateError, Unit};
 use portolan_vocabulary::{
     Claimed, DeliveryRules, KnownOwner, OwnedAgent, RulesChange, Suspension, Timestamp,
 };
-use std::{collections::BTreeMap, fmt, net::IpAddr, pin::Pin, sync::Arc};
+use std::{collections::BTreeMap, fmt, net::IpAddr, pin::Pin, sync::Arc, time::Duration};
 
 /// The services of the host for a call, except the store.
 ///
@@ -33,6 +33,9 @@ pub trait HostServices: fmt::Debug + Send + Sync {
     fn publication(&self) -> Option<Arc<Publication>> {
         None
     }
+    /// Counts what the sandbox of the running capability has used: its time, with that of nested calls, and the
+    /// memory that it held at its end.
+    fn count_sandbox(&self, _time: Duration, _memory: usize) {}
     /// Counts a log message of the running capability, and returns whether it may be logged.
     fn admit_log_message(&self, _bytes: usize) -> bool {
         true

@@ -39,6 +39,8 @@ pub struct NewEvent {
     /// A JSON object.
     pub data: String,
     pub request_id: String,
+    /// Where in a trace the event was published, as the header `traceparent` has it.
+    pub trace: Option<String>,
     pub occurred_at: Timestamp,
     /// Whether the call ran in test mode; subscribers then receive the event in test mode.
     pub test_mode: bool,
@@ -49,6 +51,8 @@ pub struct NewEvent {
     pub agents: Vec<String>,
     /// The delivery rules of the owner, if there are any.
     pub rules: Option<Arc<OwnerRules>>,
+    /// Whether the owner, who is the audience, is also told by email.
+    pub has_email: bool,
 }
 
 impl NewEvent {
@@ -81,11 +85,13 @@ impl NewEvent {
             audience,
             data: data.to_string(),
             request_id: new_request_id(now).to_string(),
+            trace: None,
             occurred_at: now,
             test_mode: false,
             subscribers: Vec::new(),
             agents: Vec::new(),
             rules: None,
+            has_email: false,
         }
     }
 }
@@ -115,6 +121,8 @@ pub enum OutboxCommand {
     ReconsiderHeld { owner_id: String },
     /// Does the next step of the release of an owner's held events that are due.
     Release(Release),
+    /// Takes what an email of the same commit tells an owner from what is to be told: numbers by type of event.
+    TakeEmailNotices { owner_id: String, told: Vec<(String, u64)> },
 }
 
 /// The release of an owner's held events.
@@ -127,6 +135,8 @@ pub struct Release {
     /// The numbers of events by type, beyond the limit of held events, that the same digest names, or that are
     /// dropped.
     pub counted: Vec<(String, u64)>,
+    /// Whether the owner is also told by email.
+    pub has_email: bool,
     pub at: Timestamp,
 }
 

@@ -3,7 +3,7 @@
 use crate::usage::ExceededQuota;
 use portolan_vocabulary::{ErrorCode, Failure, KeySealError, RETRY_SOON_S, UndeclaredPerson};
 use serde_json::json;
-use std::{path::PathBuf, sync::Arc};
+use std::{borrow::Cow, path::PathBuf, sync::Arc};
 
 /// A failure of the database or its files.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +34,11 @@ pub enum DbError {
     NotConnected { server: String, error: sqlx::Error },
     #[error("another host uses {}; stop it, or give this host its own database", .0.display())]
     InUse(PathBuf),
+    #[error(
+        "{} was deleted or replaced while this host uses it, so writes would be lost and are refused; stop the host, put the file back or restore a backup, and start the host again",
+        .0.display()
+    )]
+    Replaced(PathBuf),
     #[error("{} exists already; name a new file", .0.display())]
     Exists(PathBuf),
     #[error("cannot read {}: {error}", path.display())]
@@ -100,11 +105,28 @@ impl DbError {
             Self::Native(rusqlite::Error::SqliteFailure(error, _)) => {
                 matches!(error.extended_code & 0xff, 18..=20)
             }
-            Self::Sqlx(sqlx::Error::Database(error)) => {
-                let code = error.code().unwrap_or_default();
-                ["22", "23", "54"].iter().any(|class| code.starts_with(class))
-            }
-            _ => false,
+            _ => self
+                .postgres_code()
+                .is_some_and(|code| ["22", "23", "54"].iter().any(|class| code.starts_with(class))),
+        }
+    }
+
+    /// Returns whether another transaction has kept a lock for longer than this one waits.
+    pub(crate) fn is_lock_timeout(&self) -> bool {
+        self.postgres_code().as_deref() == Some("55P03")
+    }
+
+    /// Returns whether the transaction and another one waited for each other, or PostgreSQL has no room for all
+    /// of its locks.
+    pub(crate) fn is_about_locks(&self) -> bool {
+        matches!(self.postgres_code().as_deref(), Some("40P01" | "53200"))
+    }
+
+    /// Returns PostgreSQL's code of the error (SQLSTATE).
+    fn postgres_code(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Sqlx(sqlx::Error::Database(error)) => error.code(),
+            _ => None,
         }
     }
 }

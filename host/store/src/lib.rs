@@ -12,7 +12,7 @@
 //!   node signs.
 //! - `usage`: how much documents and timers take of the quotas, and whether a quota would be exceeded.
 //! - `connection`: the open database, its transactions and prepared statements, batched reads of
-//!   single documents, and backups.
+//!   single documents, backups, and a look at a database from outside.
 //! - [`query`]: declarations, the tables of indexes, and the statements that queries become.
 //! - `changes`: the read set and the write set of a unit of work that has ended.
 //! - `commit`: group commit: validation, the writes, fan-out of events to inboxes and webhooks, and
@@ -37,7 +37,7 @@
 //!
 //! Invariants:
 //!
-//! - Units of work are never committed at the same time, on any number of nodes.
+//! - The outcome of units of work, on any number of nodes, is that of committing one after the other.
 //! - A unit never commits if its read set has changed. The results of `unchecked` queries are left out of
 //!   the read set.
 //! - Sequences of inboxes never have gaps.
@@ -69,7 +69,8 @@ pub use audit_log::{AuditEntry, AuditFault, AuditLine, AuditReport, AuditVerifie
 pub use changes::Attachments;
 pub use commit::{ConflictKey, InboxSignal, Verdict};
 pub use connection::{
-    Steps, backup, create_private_folder, migrate, pg_dump, pg_restore, restore, sqlite_version,
+    Examination, Steps, backup, create_private_folder, examine, is_in_use, migrate, pg_dump,
+    pg_restore, restore, sqlite_version,
 };
 pub use document::{CollectionId, Document, Expectation};
 pub use effects::{
@@ -80,14 +81,14 @@ pub use error::{DbError, KeyError, StateError};
 pub use query::{Collection, Collections, Counted, shape};
 pub use records::{
     Arrival, Attempt, AuditQuery, Backlog, CatalogState, DeadLetter, DesiredVersion, DueDelivery,
-    DueWork, ErasureCounts, ExportCursor, FailingWebhook, Gap, Generation, HeldEvent, InboxEntry,
-    InstalledId, KeyPurpose, MAX_ATTEMPTS, Migrated, OldDocument, OperatorRecord, Outcome,
-    Outdated, PendingTimers, PersonalAnswer, PersonalDocument, PersonalEvent, PersonalItem,
-    PersonalTimer, PersonalWebhook, Quarantined, QuarantinedDocument, QuotaUse, ServedCapability,
-    VersionEntry, VersionRecord, VersionState,
+    DueWork, EmailNotice, ErasureCounts, ExportCursor, FailingWebhook, Gap, Generation, HeldEvent,
+    InboxEntry, InstalledId, KeyPurpose, MAX_ATTEMPTS, Migrated, OldDocument, OperatorRecord,
+    Outcome, Outdated, PendingTimers, PersonalAnswer, PersonalDocument, PersonalEvent,
+    PersonalItem, PersonalTimer, PersonalWebhook, Quarantined, QuarantinedDocument, QuotaUse,
+    ServedCapability, VersionEntry, VersionRecord, VersionState,
 };
 pub use signing_key::SigningKey;
-pub use store::Store;
+pub use store::{PoolUse, Store};
 pub use unit::{Cause, Hit, Page, Unit};
 pub use url::DatabaseUrl;
 pub use usage::{ExceededQuota, Usage};

@@ -39,7 +39,6 @@ impl Store {
         let validator = ReadValidator::start(&backend, Arc::clone(&statements), clock.clone())?;
         signals.listen(&backend);
         let documents = DocumentReader::start(&backend, Arc::clone(&statements))?;
-        let cursor_keys = keys.derive(Keyring::CURSORS);
         let keys = keys.clone();
         let key_seal = Arc::new(keys.clone());
         let inner = Inner {
@@ -52,7 +51,6 @@ impl Store {
             layouts,
             keys,
             key_seal,
-            cursor_keys,
             clock,
             quotas,
             audit_chain,

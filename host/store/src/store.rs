@@ -7,7 +7,8 @@ use crate::{
     error::DbError,
     query::Layouts,
 };
-use portolan_vocabulary::{Clock, DerivedKeys, KeySeal, Keyring, Quotas};
+use portolan_vocabulary::{Clock, KeySeal, Keyring, Quotas};
+use sqlx::{Database, Pool};
 use std::{
     path::PathBuf,
     sync::{Arc, OnceLock},
@@ -33,8 +34,6 @@ pub(crate) struct Inner {
     pub(crate) keys: Keyring,
     /// What seals the private keys of the host.
     pub(crate) key_seal: Arc<dyn KeySeal>,
-    /// Keys that cursors are signed with, the newest first.
-    pub(crate) cursor_keys: DerivedKeys,
     pub(crate) clock: Clock,
     pub(crate) quotas: Quotas,
     /// The part of the audit log that this node has not sealed yet.
@@ -45,7 +44,48 @@ pub(crate) struct Inner {
     pub(crate) erasure_list: OnceLock<PathBuf>,
 }
 
+/// How the connections of a pool are used.
+#[derive(Debug, Clone, Copy)]
+pub struct PoolUse {
+    pub name: &'static str,
+    pub used: u64,
+    pub idle: u64,
+    pub maximum: u64,
+}
+
+impl PoolUse {
+    fn of<D: Database>(name: &'static str, pool: &Pool<D>) -> Self {
+        let idle = pool.num_idle() as u64;
+        let used = u64::from(pool.size()).saturating_sub(idle);
+        Self { name, used, idle, maximum: pool.options().get_max_connections().into() }
+    }
+}
+
 impl Store {
+    /// Returns the name of the database's system in the conventions of OpenTelemetry.
+    pub fn system(&self) -> &'static str {
+        match &*self.inner.backend {
+            Backend::Sqlite(_) => "sqlite",
+            Backend::Postgres(_) => "postgresql",
+        }
+    }
+
+    /// Returns how the connections of each pool are used.
+    pub fn pools(&self) -> Vec<PoolUse> {
+        match &*self.inner.backend {
+            Backend::Sqlite(sqlite) => vec![
+                PoolUse::of("readers", &sqlite.readers),
+                PoolUse::of("writer", &sqlite.write_pool),
+            ],
+            Backend::Postgres(server) => vec![PoolUse::of("host", &server.pool)],
+        }
+    }
+
+    /// Returns the number of units of work that wait for their commit.
+    pub fn waiting_commits(&self) -> usize {
+        self.inner.committer.waiting()
+    }
+
     /// Returns the clock.
     pub fn clock(&self) -> &Clock {
         &self.inner.clock

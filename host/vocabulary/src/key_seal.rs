@@ -46,7 +46,7 @@ pub trait KeySeal: fmt::Debug + Send + Sync {
 
 impl Keyring {
     /// Returns the names of the keys, the newest first. A name reveals nothing about its key.
-    fn names(&self) -> Vec<String> {
+    pub fn names(&self) -> Vec<String> {
         let fingerprints = self.derive("names of keys");
         let name = |key: &[u8; 32]| format!("keyring:{:.16}", Digest::of(key).hex());
         fingerprints.iter().map(name).collect()

@@ -9,6 +9,7 @@
 //! - `publisher`: whom a component comes from.
 //! - `descriptor`: the descriptor of a component.
 //! - `plain_json`: JSON texts as they are stored.
+//! - `zone`: time zones, and instants in them for people to read.
 //! - `delivery`: the rules of a person about the events that reach them.
 //! - `role`: what the host itself needs capabilities for.
 //! - `operator`: who runs the host, and what they may do.
@@ -21,7 +22,7 @@
 //!   how long records are kept.
 //! - `keyring`, [`sealed`], `key_seal`: the host's secret keys, authenticated encryption with them, and the
 //!   sealing of private keys.
-//! - `text_message`: a text message as it is stored until it is sent.
+//! - `text_message`, `email`: a text message and an email as they are stored until they are sent.
 //!
 //! Invariants:
 //!
@@ -36,6 +37,7 @@ mod clock;
 mod delivery;
 mod descriptor;
 mod digest;
+mod email;
 mod failure;
 mod hexadecimal;
 mod identifier;
@@ -55,6 +57,7 @@ pub mod sealed;
 mod text_message;
 mod text;
 mod timestamp;
+mod zone;
 
 pub use access::{Access, SCOPES};
 pub use bucket::{Bucket, DAY, HOUR, MINUTE};
@@ -70,13 +73,15 @@ pub use descriptor::{
     Publication, StateMachine, Status, Subscription, TOOLS, Transition, WHILE_SUSPENDED,
 };
 pub use digest::Digest;
+pub use email::{Email, EmailContent, is_told_by_email};
 pub use failure::{Failure, RETRY_SOON_S};
-pub use hexadecimal::from_hex;
+pub use hexadecimal::{from_hex, to_hex};
 pub use identifier::{
-    CATALOG_CHANGED, FEEDS_PUBLISHED, FINDER_TOOLS, HELD_EVENTS, HOST, HOST_EVENTS, LOOKUPS_OF,
-    NOTIFICATIONS_DIGEST, OUTGOING_SMS, OWNER_LEAVING, OWNER_LEFT, PEOPLE_OF, RESERVED_IDS,
-    SMS_UNDELIVERABLE, STREAM_GAP, WEBHOOK_CHALLENGE, WEBHOOK_DISABLED, WEBHOOK_TEST, entropy,
-    is_capability_id, is_event_name, is_event_type, is_snake_case, new_identifier, new_request_id,
+    CATALOG_CHANGED, EMAIL_NOTICES, FEEDS_PUBLISHED, FINDER_TOOLS, HELD_EVENTS, HOST, HOST_EVENTS,
+    LOOKUPS_OF, NOTIFICATIONS_DIGEST, OUTGOING_EMAIL, OUTGOING_SMS, OWNER_LEAVING, OWNER_LEFT,
+    PEOPLE_OF, RESERVED_IDS, SMS_UNDELIVERABLE, STREAM_GAP, WEBHOOK_CHALLENGE, WEBHOOK_DISABLED,
+    WEBHOOK_TEST, entropy, is_capability_id, is_event_name, is_event_type, is_snake_case,
+    new_identifier, new_request_id,
 };
 pub use incident::{
     INCIDENT_STATES, Incident, IncidentState, IncidentStateRow, IncidentUpdate, Maintenance,
@@ -99,3 +104,4 @@ pub use role::{Role, Roles};
 pub use text::{one_line, printable};
 pub use text_message::TextMessage;
 pub use timestamp::Timestamp;
+pub use zone::{Precision, Zone};

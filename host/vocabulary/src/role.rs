@@ -64,7 +64,7 @@ const ROLES: [RoleRow; 8] = [
     RoleRow {
         role: Role::Handoffs,
         name: "handoffs",
-        purpose: "links of the map make handoffs, and handoff links show what they would begin",
+        purpose: "links of the map make handoffs, whose pages show and send what they would begin",
         actions: &["resolve", "preview", "redeem"],
         sensitive: true,
     },

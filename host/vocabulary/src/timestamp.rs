@@ -38,12 +38,6 @@ impl Timestamp {
     pub fn day(self) -> String {
         self.to_string().chars().take_while(|letter| *letter != 'T').collect()
     }
-
-    /// Returns the hour of the instant in UTC, for people to read: `2026-11-21 18:00 UTC`.
-    pub fn hour(self) -> String {
-        let hour = self.to_string().chars().take_while(|letter| *letter != ':').collect::<String>();
-        format!("{}:00 UTC", hour.replace('T', " "))
-    }
 }
 
 impl fmt::Display for Timestamp {
@@ -87,7 +81,6 @@ mod tests {
         let instant = Timestamp::from_millis(1_795_285_800_000);
         assert_eq!(instant.to_string(), "2026-11-21T18:30:00.000Z");
         assert_eq!(instant.day(), "2026-11-21");
-        assert_eq!(instant.hour(), "2026-11-21 18:00 UTC");
         assert_eq!(
             Timestamp::from_millis(1_795_285_800_045).to_string(),
             "2026-11-21T18:30:00.045Z"

@@ -128,7 +128,7 @@ impl AgentCredits {
     ///
     /// The same `ref` again returns the same hold in its current state, whatever the other fields
     /// say. End it with `capture` or `release`; it is released automatically after `ttl_s`.
-    #[action(access = internal, callers = ["applications", "pairings"], idempotent, emits = [GRANTED, LOW])]
+    #[action(access = internal, callers = ["applications", "intros", "pairings"], idempotent, emits = [GRANTED, LOW])]
     fn hold(call: &Call, input: HoldInput) -> Result<HoldView, CreditsError> {
         holds::hold(call, input)
     }
@@ -136,7 +136,7 @@ impl AgentCredits {
     /// Spend the credits of a hold.
     ///
     /// A repeated call changes nothing.
-    #[action(access = internal, callers = ["applications", "pairings"], idempotent, emits = [GRANTED, LOW])]
+    #[action(access = internal, callers = ["applications", "intros", "pairings"], idempotent, emits = [GRANTED, LOW])]
     fn capture(call: &Call, input: HoldId) -> Result<HoldView, CreditsError> {
         holds::capture(call, &input.hold_id)
     }
@@ -144,7 +144,7 @@ impl AgentCredits {
     /// Release the credits of a hold.
     ///
     /// A repeated call changes nothing.
-    #[action(access = internal, callers = ["applications", "pairings"], idempotent, emits = [GRANTED, LOW, REFUNDED])]
+    #[action(access = internal, callers = ["applications", "intros", "pairings"], idempotent, emits = [GRANTED, LOW, REFUNDED])]
     fn release(call: &Call, input: ReleaseInput) -> Result<HoldView, CreditsError> {
         holds::release(call, &input.hold_id, &input.reason)
     }

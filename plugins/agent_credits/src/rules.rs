@@ -45,8 +45,17 @@ const APPLICATION: PriceItem = PriceItem {
     ..PROPOSAL
 };
 
+const INTRO: PriceItem = PriceItem {
+    capability: "intros",
+    action: "request",
+    why: "A request for an introduction takes the attention of two people.",
+    refund: "Held when it is sent. Refunded if it leads to an introduction; otherwise spent when its \
+        time is over, or it is withdrawn.",
+    ..PROPOSAL
+};
+
 /// Every price. The general price of an action comes before those of categories.
-pub(crate) const PRICES: [PriceItem; 4] = [
+pub(crate) const PRICES: [PriceItem; 5] = [
     PROPOSAL,
     PriceItem {
         category: Some("social.date"),
@@ -56,6 +65,7 @@ pub(crate) const PRICES: [PriceItem; 4] = [
     },
     APPLICATION,
     PriceItem { action: "enquire", why: "An enquiry takes somebody's attention.", ..APPLICATION },
+    INTRO,
 ];
 
 /// Returns the credits that a top-up would give now.

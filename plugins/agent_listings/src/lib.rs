@@ -113,7 +113,7 @@ impl AgentListings {
         example = json!({
             "q": "quiet room", "near": { "lat": 37.77, "lng": -122.42, "radius_km": 25 },
         }),
-        intents = intents::SEARCH
+        intents = intents::SEARCH, person_page = person_page::search()
     )]
     fn search(call: &Call, input: Search) -> Result<Found, ListingsError> {
         search::search(call, input)

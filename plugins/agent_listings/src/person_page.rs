@@ -2,6 +2,15 @@
 
 use portolan_sdk::PersonPage;
 
+pub(crate) fn search() -> PersonPage {
+    PersonPage::in_section("Listings of other people")
+        .titled("Search")
+        .fields(&["q"])
+        .things(&["items"])
+        .columns(&["title", "category_label", "excerpt", "compensation"])
+        .drafted()
+}
+
 pub(crate) fn list_mine() -> PersonPage {
     PersonPage::in_section("Your listings")
         .things(&["items"])

@@ -30,6 +30,7 @@ mod types;
 mod views;
 
 use documents::{APPLICATIONS, DAYS, LAST, QUESTIONS};
+use people_kit::encounters::{Encounter, EncounterQuery};
 use people_kit::{listings, organisations, pairings, people, relations, threads};
 use portolan_sdk::prelude::*;
 use questions::QuestionsView;
@@ -95,7 +96,7 @@ impl Applications {
             "answers": [{ "question_id": "q1", "answer": "From January." }],
         }),
         example = json!({ "listing_id": LISTING_ID, "profile_listing_id": LISTING_ID }),
-        intents = intents::APPLY
+        intents = intents::APPLY, person_page = person_page::apply()
     )]
     fn apply(call: &Call, input: Apply) -> Result<View, ApplicationError> {
         send::apply(call, input)
@@ -120,7 +121,7 @@ impl Applications {
             "purpose": "pitch", "signal_id": "sig_01JZX8Q4M2N6P7R8S9T0V1W2X3",
             "message": "We raise a seed round of two million, half of it committed.",
         }),
-        intents = intents::ENQUIRE
+        intents = intents::ENQUIRE, person_page = person_page::enquire()
     )]
     fn enquire(call: &Call, input: Enquire) -> Result<View, ApplicationError> {
         send::enquire(call, input)
@@ -239,6 +240,14 @@ impl Applications {
     )]
     fn set_questions(call: &Call, input: SetQuestions) -> Result<QuestionsView, ApplicationError> {
         questions::set(call, &input)
+    }
+
+    /// List the applicant of an accepted offer, and the person with whom they talked.
+    ///
+    /// It is for other capabilities. The list is empty for any other application.
+    #[action(access = internal, callers = ["references"], idempotent)]
+    fn encounter(_call: &Call, input: EncounterQuery) -> Result<Encounter, ApplicationError> {
+        read::encounter(&input.id)
     }
 
     /// Deliver an application whose target somebody has claimed.

@@ -8,6 +8,7 @@ use crate::{
     types::*,
     views::{self, View, ViewContext},
 };
+use people_kit::encounters::Encounter;
 use people_kit::organisations::{ACTING_FOR, OfPerson, SPEAKS_FOR};
 use portolan_sdk::prelude::*;
 
@@ -48,4 +49,16 @@ fn inboxes(me: &str) -> Result<Vec<String>> {
     let mut inboxes = SPEAKS_FOR.call(&person)?.target_ids;
     inboxes.extend(orgs.into_iter().flat_map(|org| [Some(org.org_id), org.target_id]).flatten());
     Ok(inboxes)
+}
+
+/// Returns the applicant of an accepted offer and the person with whom they talked; nobody for any other
+/// application.
+pub(crate) fn encounter(application_id: &str) -> Result<Encounter> {
+    let is_accepted =
+        |application: &Stored<Application>| application.value.state == State::Accepted;
+    let application = APPLICATIONS.get(application_id)?.filter(is_accepted);
+    let people = |Stored { value, .. }: Stored<Application>| {
+        value.contact_id.map(|contact_id| vec![value.owner_id, contact_id])
+    };
+    Ok(Encounter { owner_ids: application.and_then(people).unwrap_or_default() })
 }

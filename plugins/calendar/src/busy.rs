@@ -64,7 +64,7 @@ pub(crate) fn busy_times(
 /// Returns the times in this range that others cannot book, merged: busy time, and what the
 /// person's availability excludes.
 pub(crate) fn closed(
-    call: &Call,
+    now: i64,
     zones: &mut Zones,
     owner_id: &str,
     range: Span,
@@ -72,8 +72,8 @@ pub(crate) fn closed(
 ) -> Result<Vec<Span>> {
     let times = busy_times(zones, owner_id, range.widened(DAY), excluded)?;
     Ok(match hours(owner_id)? {
-        Some(hours) => hours.value.closed(range, now(call), &times.busy, &times.meetings),
-        None => merged([times.busy, vec![Span::new(i64::MIN, now(call))]].concat()),
+        Some(hours) => hours.value.closed(range, now, &times.busy, &times.meetings),
+        None => merged([times.busy, vec![Span::new(i64::MIN, now)]].concat()),
     })
 }
 

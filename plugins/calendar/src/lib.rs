@@ -6,6 +6,9 @@
 
 mod blocks;
 mod busy;
+mod cells;
+#[cfg(test)]
+mod cells_model;
 mod events;
 mod expand;
 mod hours;
@@ -22,7 +25,9 @@ mod types;
 mod zones;
 
 use ics::types::{Exported, ImportIcs, Imported};
-use people_kit::calendar::{AlternativesQuery, Free, FreeQuery, Release, Reserve, Slots};
+use people_kit::calendar::{
+    AlternativesQuery, Cells, CellsQuery, Free, FreeQuery, Release, Reserve, Slots,
+};
 use portolan_sdk::prelude::*;
 use refusals::{CalendarError, list};
 use types::*;
@@ -167,13 +172,13 @@ impl CalendarCapability {
     ///
     /// A firm reservation is refused if it overlaps a block or another firm reservation. The same
     /// `ref` replaces its earlier reservation.
-    #[action(access = internal, callers = ["thread_meetings"], idempotent)]
+    #[action(access = internal, callers = ["availability_finder", "thread_meetings"], idempotent)]
     fn reserve(call: &Call, input: Reserve) -> Result<(), CalendarError> {
         reserve::reserve(call, input)
     }
 
     /// Release a reservation.
-    #[action(access = internal, callers = ["thread_meetings"], idempotent)]
+    #[action(access = internal, callers = ["availability_finder", "thread_meetings"], idempotent)]
     fn release(_call: &Call, input: Release) -> Result<(), CalendarError> {
         reserve::release(&input.reference)
     }
@@ -190,6 +195,14 @@ impl CalendarCapability {
     #[action(access = internal, callers = ["thread_meetings"], idempotent)]
     fn alternatives(call: &Call, input: AlternativesQuery) -> Result<Slots, CalendarError> {
         reserve::alternatives(call, input)
+    }
+
+    /// Return in which quarters of an hour others can book these people.
+    ///
+    /// A quarter in which a person is busy for a moment is not free.
+    #[action(access = internal, callers = ["availability_finder"], idempotent)]
+    fn cells(call: &Call, input: CellsQuery) -> Result<Cells, CalendarError> {
+        cells::cells(call, input)
     }
 }
 

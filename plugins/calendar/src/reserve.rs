@@ -26,7 +26,7 @@ pub(crate) fn reserve(call: &Call, input: Reserve) -> Result<()> {
         let mut busy = Vec::new();
         for owner_id in &owner_ids {
             busy.extend(match input.within_availability {
-                true => closed(call, &mut zones, owner_id, span, reference)?,
+                true => closed(busy::now(call), &mut zones, owner_id, span, reference)?,
                 false => busy::busy_times(&mut zones, owner_id, span, reference)?.busy,
             });
         }
@@ -71,7 +71,7 @@ pub(crate) fn free(call: &Call, input: FreeQuery) -> Result<Free> {
         for window in windows(&slots) {
             let closed = match is_caller {
                 true => busy::busy_times(&mut zones, &owner_id, window, excluded)?.busy,
-                false => closed(call, &mut zones, &owner_id, window, excluded)?,
+                false => closed(busy::now(call), &mut zones, &owner_id, window, excluded)?,
             };
             for (slot, free) in slots.iter().zip(&mut free) {
                 *free &= slot.within(window) != Some(*slot) || !overlaps_any(&closed, *slot);
@@ -100,7 +100,7 @@ pub(crate) fn alternatives(call: &Call, input: AlternativesQuery) -> Result<Slot
     // The past cannot be booked.
     let mut closed_to_all = vec![Span::new(i64::MIN, busy::now(call))];
     for owner_id in distinct(input.owner_ids) {
-        closed_to_all.extend(closed(call, &mut zones, &owner_id, range, None)?);
+        closed_to_all.extend(closed(busy::now(call), &mut zones, &owner_id, range, None)?);
     }
     let open = gaps(range, &merged(closed_to_all));
     let most = usize::try_from(input.limit).unwrap_or(usize::MAX);
@@ -137,7 +137,7 @@ fn view(span: Span) -> Slot {
     Slot::of(millis(span.start), millis(span.end))
 }
 
-fn distinct(owner_ids: Vec<String>) -> Vec<String> {
+pub(crate) fn distinct(owner_ids: Vec<String>) -> Vec<String> {
     owner_ids.into_iter().collect::<BTreeSet<_>>().into_iter().collect()
 }
 

@@ -13,7 +13,8 @@ pub(crate) struct ThreadView {
     pub(crate) state: ThreadState,
     pub(crate) version: u64,
     pub(crate) allowed_actions: Vec<&'static str>,
-    /// The pairing (`pair_…`) or the application (`app_…`) that connected these people.
+    /// The pairing (`pair_…`), the application (`app_…`) or the introduction (`intro_…`) that connected
+    /// these people.
     pub(crate) pairing_id: String,
     /// The category, as a code of `listing_taxonomy`.
     pub(crate) category: Option<String>,

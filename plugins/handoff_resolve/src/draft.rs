@@ -7,7 +7,7 @@ const OPEN: &str = "{{record.";
 const CLOSE: &str = "}}";
 
 /// Returns the value at a path of names and dots.
-fn value_at<'r>(record: &'r Map<String, Value>, path: &str) -> Option<&'r Value> {
+pub(crate) fn value_at<'r>(record: &'r Map<String, Value>, path: &str) -> Option<&'r Value> {
     let (first, rest) =
         path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
     let value = record.get(first)?;

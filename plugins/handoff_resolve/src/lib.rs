@@ -4,6 +4,7 @@
 //! The manifest of the feeds is the same for everybody and cannot sign; this capability signs. The
 //! content of a handoff is in its address, and is not stored before it is redeemed.
 
+mod about;
 mod contracts;
 mod draft;
 mod intents;
@@ -119,10 +120,13 @@ impl HandoffResolve {
 /// Reads a token of this host that has neither expired nor been redeemed.
 fn load_unused(call: &Call, text: &str) -> Result<Token, HandoffError> {
     let token = Token::read(call, &platform::about().public_url, text)?;
-    match REDEEMED.get(&token.nonce)? {
-        Some(_) => Err(HandoffError::HandoffUsed),
-        None => Ok(token),
-    }
+    let Some(redeemed) = REDEEMED.get(&token.nonce)? else { return Ok(token) };
+    let Redeemed { owner_id, handoff_id, record_id } = redeemed.value;
+    let by = match call.owner_id() {
+        Some(caller) if caller == owner_id => RedeemedBy::You,
+        _ => RedeemedBy::SomebodyElse,
+    };
+    Err(HandoffError::HandoffUsed { by, handoff_id, record_id })
 }
 
 fn preview(token: &Token) -> Result<Preview, HandoffError> {
@@ -139,6 +143,7 @@ fn preview(token: &Token) -> Result<Preview, HandoffError> {
         title, intent, requires, consent_text, carries, never_carries;
         handoff_id: token.hof.clone(),
         record_id: token.record_id.clone(),
+        about: about::about(&handoff.from.feed, &token.record_id, &record)?,
         draft: view!(handoff => Draft {
             missing, ask_user;
             input: draft::fill(&handoff, &record),

@@ -57,7 +57,10 @@ impl Token {
         let token = parse(payload).ok_or(FORGED)?;
         match token.exp > call.now() / 1000 {
             true => Ok(token),
-            false => Err(HandoffError::HandoffExpired),
+            false => {
+                let Self { hof: handoff_id, record_id, .. } = token;
+                Err(HandoffError::HandoffExpired { handoff_id, record_id })
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Inputs, outputs, stored documents and refusals.
 
 use portolan_sdk::{documents::Person, feeds::Feed, prelude::*};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 pub(crate) const CAPABILITY: &str = "handoff_resolve";
 /// How long a token is valid.
@@ -10,9 +10,10 @@ pub(crate) const TTL_S: u64 = 900;
 pub(crate) const TOKEN_CHARS: u32 = 1000;
 
 pub(crate) const HANDOFFS: Feed<Handoff> = Feed::new("handoffs");
+pub(crate) const TARGETS: Feed<Map<String, Value>> = Feed::new("targets");
 /// The feeds whose records can be handed off.
 pub(crate) const RECORDS: [Feed<Map<String, Value>>; 7] = [
-    Feed::new("targets"),
+    TARGETS,
     Feed::new("signals"),
     Feed::new("events"),
     Feed::new("roles"),
@@ -149,6 +150,8 @@ pub(crate) struct Preview {
     pub(crate) intent: String,
     pub(crate) draft: Draft,
     pub(crate) requires: Requires,
+    /// What it is about, the most specific first: the role, person or signal, and the company.
+    pub(crate) about: Vec<About>,
     /// The text to which the person consents.
     pub(crate) consent_text: String,
     pub(crate) carries: Vec<String>,
@@ -158,6 +161,34 @@ pub(crate) struct Preview {
     /// Whether the feeds were published again since the address was made. The draft is then from
     /// the current record.
     pub(crate) published_since: bool,
+}
+
+/// A record of the map that a handoff is about.
+#[output]
+pub(crate) struct About {
+    pub(crate) kind: AboutKind,
+    /// The feed of the record.
+    pub(crate) feed: &'static str,
+    pub(crate) id: String,
+    /// Its name or title, as others have written it.
+    pub(crate) name: String,
+}
+
+#[choice]
+pub(crate) enum AboutKind {
+    Role,
+    Person,
+    Signal,
+    Investor,
+    Company,
+}
+
+/// By whom an address was redeemed, as the caller may know it.
+#[choice]
+pub(crate) enum RedeemedBy {
+    /// The caller's own person.
+    You,
+    SomebodyElse,
 }
 
 #[output]
@@ -188,16 +219,33 @@ pub(crate) enum HandoffError {
     #[refusal(unavailable, next = Next::action(CAPABILITY, "list"))]
     HandoffUnavailable,
     /// The address is older than 15 minutes.
-    #[refusal(gone, next = Next::action(CAPABILITY, "list"))]
-    HandoffExpired,
+    #[refusal(
+        gone,
+        conflict_detail = json!({ "handoff_id": handoff_id, "record_id": record_id }),
+        next = resolve(&handoff_id, &record_id)
+    )]
+    HandoffExpired { handoff_id: String, record_id: String },
     /// The address was redeemed already.
-    #[refusal(conflict, next = Next::action(CAPABILITY, "list"))]
-    HandoffUsed,
+    #[refusal(
+        conflict,
+        conflict_detail = json!({
+            "redeemed_by": by, "handoff_id": handoff_id, "record_id": record_id,
+        }),
+        next = resolve(&handoff_id, &record_id)
+    )]
+    HandoffUsed { by: RedeemedBy, handoff_id: String, record_id: String },
     /// The address was not made by this host, or was changed.
     #[refusal(invalid, next = Next::action(CAPABILITY, "list"))]
     HandoffSignatureInvalid,
     #[refusal(transparent)]
     Common(Refusal),
+}
+
+/// Returns the step that makes a new address of the same handoff.
+fn resolve(handoff_id: &str, record_id: &str) -> Next {
+    Next::action(CAPABILITY, "resolve")
+        .field("handoff_id", handoff_id)
+        .field("record_id", record_id)
 }
 
 pub(crate) type Result<T, E = HandoffError> = std::result::Result<T, E>;

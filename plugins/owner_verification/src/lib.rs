@@ -10,6 +10,7 @@ mod domain;
 mod intents;
 mod states;
 mod limits;
+mod person_page;
 mod proof;
 mod refusals;
 mod speakers;
@@ -66,7 +67,7 @@ impl OwnerVerification {
     /// For an agent that nobody has claimed, the list is empty, and `next` is the way to a claim.
     #[action(
         access = read, idempotent, example = Status { verification_id: None, page: Default::default() },
-        intents = intents::STATUS
+        intents = intents::STATUS, person_page = person_page::status()
     )]
     fn status(
         call: &Call,
@@ -82,7 +83,7 @@ impl OwnerVerification {
     /// failed, expired or revoked verification begins again.
     #[action(
         access = write, idempotent, emits = [UPDATED], example = Start { target_id: Some(TARGET_ID.into()), org_id: None, method: Method::DnsTxt }, example = Start { target_id: None, org_id: Some("org_01JZX8Q4M2N6P7R8S9T0V1W2X3".into()), method: Method::WellKnownFile },
-        intents = intents::START
+        intents = intents::START, person_page = person_page::start()
     )]
     fn start(call: &Call, input: Start) -> Result<Answer<VerificationView>, VerificationError> {
         let view = verifications::start(call, input)?;
@@ -98,7 +99,7 @@ impl OwnerVerification {
     /// At most one check is made every 30 seconds; the challenge ends after 20 failed checks.
     #[action(
         access = write, example = OwnInput { verification_id: VERIFICATION_ID.into(), expected_version: None },
-        intents = intents::CHECK
+        intents = intents::CHECK, person_page = person_page::check()
     )]
     fn check(call: &Call, input: OwnInput) -> Result<Answer<VerificationView>, VerificationError> {
         let view = checks::check(call, &input)?;
@@ -109,7 +110,7 @@ impl OwnerVerification {
     /// Revoke one's own verification: the person no longer speaks for the company.
     #[action(
         access = write, destructive, emits = [UPDATED], example = OwnInput { verification_id: VERIFICATION_ID.into(), expected_version: None },
-        intents = intents::REVOKE
+        intents = intents::REVOKE, person_page = person_page::revoke()
     )]
     fn revoke(call: &Call, input: OwnInput) -> Result<VerificationView, VerificationError> {
         verifications::revoke(call, &input)

@@ -308,7 +308,7 @@ impl Owners {
     /// Return to another capability what it may know about people.
     ///
     /// People who do not exist are omitted.
-    #[action(access = internal, callers = ["agent_listings", "applications", "conversations", "data_rights", "matching_sessions", "pairings", "reports", "saved_searches", "signal_verification", "social_org", "social_permissions", "social_relationships", "thread_meetings"], idempotent)]
+    #[action(access = internal, callers = ["agent_listings", "applications", "availability_finder", "conversations", "data_rights", "intros", "matching_sessions", "pairings", "references", "reports", "saved_searches", "signal_verification", "social_org", "social_permissions", "social_relationships", "thread_meetings"], idempotent)]
     fn people(call: &Call, input: PeopleQuery) -> Result<People, Refusal> {
         people::people(call, input)
     }

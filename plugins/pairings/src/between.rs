@@ -1,6 +1,9 @@
-//! The contact of a person with a listing, for other capabilities.
+//! What others ask about a pairing: the contact of a person with a listing, whether two people know each
+//! other, and whether something came of it.
 
 use crate::{documents::*, limits::*, refusals::*, states::*};
+use people_kit::acquaintances::{Acquainted, TwoPeople};
+use people_kit::encounters::Encounter;
 use people_kit::pairings::{Contact, ContactQuery};
 use portolan_sdk::prelude::*;
 
@@ -17,4 +20,27 @@ pub(crate) fn contact(call: &Call, input: &ContactQuery) -> Result<Contact> {
     let filter = any_of([sent.and(any_of([open(), declined])), received.and(open())]);
     let found = PAIRINGS.find(Query::new().filter(filter).limit(1))?.into_documents().next();
     Ok(Contact { pairing_id: found.map(|pairing| pairing.id) })
+}
+
+/// Returns whether two people are connected by a pairing, or were.
+pub(crate) fn acquainted(people: &TwoPeople) -> Result<Acquainted> {
+    let theirs = field("people").eq(both(&people.one, &people.other));
+    let connected = field("state").one_of([State::Connected, State::Closed]);
+    let found = PAIRINGS.find(Query::new().filter(theirs.and(connected)).limit(1))?;
+    Ok(Acquainted { acquainted: !found.hits.is_empty() })
+}
+
+/// The outcomes of a connection of which something came.
+const SUCCESSFUL: [Outcome; 4] = [Outcome::Hired, Outcome::Leased, Outcome::Invested, Outcome::Met];
+
+/// Returns the two people of a connection of which something came; nobody for any other pairing.
+pub(crate) fn encounter(pairing_id: &str) -> Result<Encounter> {
+    let is_successful = |pairing: &Stored<Pairing>| {
+        let Pairing { state, outcome, .. } = &pairing.value;
+        *state == State::Closed && outcome.is_some_and(|outcome| SUCCESSFUL.contains(&outcome))
+    };
+    let pairing = PAIRINGS.get(pairing_id)?.filter(is_successful);
+    let people =
+        |Stored { value, .. }: Stored<Pairing>| vec![value.from.owner_id, value.to.owner_id];
+    Ok(Encounter { owner_ids: pairing.map(people).unwrap_or_default() })
 }

@@ -34,6 +34,8 @@ mod views;
 mod tests;
 
 use documents::{DAYS, OPEN_PROPOSALS, PAIRINGS, PAIRS, Pairing};
+use people_kit::acquaintances::{Acquainted, TwoPeople};
+use people_kit::encounters::{Encounter, EncounterQuery};
 use people_kit::pairings::{Contact, ContactQuery, CooldownQuery, Cooldowns, Mutual, Opened};
 use portolan_sdk::{
     Tool,
@@ -261,6 +263,23 @@ impl Pairings {
     #[action(access = internal, callers = ["applications"], idempotent)]
     fn contact(call: &Call, input: ContactQuery) -> Result<Contact, PairingError> {
         between::contact(call, &input)
+    }
+
+    /// Tell whether two people are or were connected by a pairing.
+    ///
+    /// It is for other capabilities.
+    #[action(access = internal, callers = ["intros"], idempotent)]
+    fn acquainted(_call: &Call, input: TwoPeople) -> Result<Acquainted, PairingError> {
+        between::acquainted(&input)
+    }
+
+    /// List the two people of a pairing that was closed with an outcome.
+    ///
+    /// It is for other capabilities. The list is empty if the two were not connected, or nothing came of
+    /// it.
+    #[action(access = internal, callers = ["references"], idempotent)]
+    fn encounter(_call: &Call, input: EncounterQuery) -> Result<Encounter, PairingError> {
+        between::encounter(&input.id)
     }
 
     /// Let a proposal expire that was not answered in time.

@@ -121,6 +121,38 @@ pub struct Slots {
     pub slots: Vec<Slot>,
 }
 
+/// The length of a cell, in minutes. Cells begin at multiples of it.
+pub const CELL_MIN: u32 = 15;
+/// The maximum number of cells of one call: 16 days.
+pub const MOST_CELLS: u32 = 16 * 24 * 4;
+
+/// The input of `calendar cells`.
+#[message]
+pub struct CellsQuery {
+    #[schemars(length(min = 1, max = MOST_OWNERS), inner(length(min = 1, max = 40)))]
+    pub owner_ids: Vec<String>,
+    /// The start of the first cell (RFC 3339), a multiple of 15 minutes.
+    #[schemars(length(min = 1, max = 40), extend("format" = "date-time"))]
+    pub from: String,
+    /// The number of cells.
+    #[schemars(range(min = 1, max = MOST_CELLS))]
+    pub cells: u32,
+}
+
+/// The cells of one person.
+#[message(PartialEq, Eq)]
+pub struct PersonCells {
+    pub owner_id: String,
+    /// One character for each cell: `.` if others can book the person in all of it, otherwise `x`.
+    pub cells: String,
+}
+
+/// The output of `calendar cells`, one entry for each person, ordered by id.
+#[message(PartialEq, Eq)]
+pub struct Cells {
+    pub people: Vec<PersonCells>,
+}
+
 /// Returns the UID of an event in calendar files: it is the same in every export.
 pub fn uid(id: &str) -> String {
     format!("{id}@portolan")
@@ -131,6 +163,7 @@ pub const RELEASE: Invocation<Release, ()> = Invocation::new("calendar", "releas
 pub const FREE: Invocation<FreeQuery, Free> = Invocation::new("calendar", "free");
 pub const ALTERNATIVES: Invocation<AlternativesQuery, Slots> =
     Invocation::new("calendar", "alternatives");
+pub const CELLS: Invocation<CellsQuery, Cells> = Invocation::new("calendar", "cells");
 
 /// Reserves the slot in the calendars of all people of the reservation, or refuses with
 /// `slot_taken`.
@@ -152,4 +185,10 @@ pub fn free(query: &FreeQuery) -> Result<Vec<bool>, Refusal> {
 /// Returns the earliest slots in which all the people are free, within everybody's availability.
 pub fn alternatives(query: &AlternativesQuery) -> Result<Vec<Slot>, Refusal> {
     Ok(ALTERNATIVES.call(query)?.slots)
+}
+
+/// Returns in which cells others can book these people: within their availability, and not while they are
+/// busy.
+pub fn cells(query: &CellsQuery) -> Result<Vec<PersonCells>, Refusal> {
+    Ok(CELLS.call(query)?.people)
 }

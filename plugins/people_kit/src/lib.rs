@@ -3,12 +3,15 @@
 
 #[cfg(test)]
 mod attempts;
+pub mod acquaintances;
 pub mod ages;
 pub mod calendar;
 pub mod contact;
 pub mod credits;
 pub mod delivery;
+pub mod encounters;
 mod lexicon;
+pub mod fair_text;
 pub mod fairness;
 pub mod hex;
 mod host_name;
@@ -23,6 +26,7 @@ pub mod relations;
 pub mod taxonomy;
 pub mod text;
 pub mod threads;
+pub mod visible;
 pub mod words;
 pub mod zones;
 

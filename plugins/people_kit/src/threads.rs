@@ -45,7 +45,8 @@ pub struct Participant {
 /// The input of `conversations open`.
 #[message]
 pub struct Open {
-    /// The pairing or the application that connected them; there is one open conversation for each.
+    /// The pairing, the application or the introduction that connected them; there is one open
+    /// conversation for each.
     #[schemars(length(min = 1, max = 40))]
     pub pairing_id: String,
     /// The participants, who are different people.

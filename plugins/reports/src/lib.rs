@@ -28,7 +28,7 @@ struct Reports;
 /// Reports of content that breaks the law or the rules, or is wrong on the map.
 ///
 /// Everything that the person sees can be reported by its id: records of the map, listings,
-/// messages, conversations, pairings, applications, meetings, people and organisations. A public listing can be
+/// messages, conversations, pairings, applications, meetings, references, people and organisations. A public listing can be
 /// reported while it is paused too, and for 30 days after it was filled or withdrawn, or has expired; any
 /// other one that is no longer visible, by its pairing. `reasons` lists the reasons. A person reviews each report and decides it, with reasons that the report then
 /// contains; the event `report.updated` announces each step. The person whom a decision goes
@@ -55,6 +55,7 @@ struct Reports;
         subjects::ORGANISATION,
         subjects::OWNER,
         subjects::PAIRING,
+        subjects::REFERENCE,
         subjects::RELATIONSHIP,
     ],
     collections = [REPORTS, REPORTERS],
@@ -103,7 +104,7 @@ impl Reports {
     /// subject can be reported again for the same reason only after the decision.
     #[action(
         access = write, example = Create { subject_id: TARGET_ID.into(), reason: Reason::IncorrectData, text: Some("The company moved to Oakland in May; its own page says so.".into()) },
-        intents = intents::CREATE
+        intents = intents::CREATE, person_page = person_page::create()
     )]
     fn create(call: &Call, input: Create) -> Result<ReportView, ReportError> {
         own::create(call, input)

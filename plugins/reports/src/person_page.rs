@@ -33,6 +33,14 @@ pub(crate) fn list_mine() -> [PersonPage; 2] {
     ]
 }
 
+pub(crate) fn create() -> PersonPage {
+    PersonPage::in_section("Reports that you made")
+        .titled("Send the report")
+        .fields(&["text"])
+        .note("Only the operator of this host reads what you write. You are told what was decided, and you can appeal.")
+        .drafted_as("report_id")
+}
+
 pub(crate) fn appeal() -> [PersonPage; 2] {
     let fields = &[("report_id", "report_id"), ("expected_version", "version")];
     let sections = ["Reports that you made", "Measures against you"];

@@ -28,11 +28,13 @@ pub(crate) enum Kind {
     /// A person who takes part here.
     Owner,
     Organisation,
+    /// What a person wrote about another one, or the answer to it.
+    Reference,
 }
 
 /// The pattern of the ids of subjects.
 pub(crate) const SUBJECT_ID: &str =
-    "^(tgt|sig|rol|per|evn|soc|qst|lst|msg|thr|pair|app|mtg|own|org)_[0-9A-Za-z]{1,36}$";
+    "^(tgt|sig|rol|per|evn|soc|qst|lst|msg|thr|pair|app|mtg|own|org|ref)_[0-9A-Za-z]{1,36}$";
 
 /// The data of a subject.
 #[derive(Debug)]
@@ -58,6 +60,7 @@ pub(crate) const APPLICATION: Get = Get::new("applications", "get");
 pub(crate) const MEETING: Get = Get::new("thread_meetings", "get");
 pub(crate) const OWNER: Get = Get::new("owners", "get");
 pub(crate) const ORGANISATION: Get = Get::new("social_org", "get");
+pub(crate) const REFERENCE: Get = Get::new("references", "get");
 pub(crate) const RELATIONSHIP: Get = Get::new("social_relationships", "get");
 
 enum Place {
@@ -81,7 +84,7 @@ use Kind::{
     Application, Conversation, Event, Listing, Meeting, Mention, Message, Organisation, Pairing,
     Person,
 };
-use Kind::{Question, Role, Signal, Target};
+use Kind::{Question, Reference, Role, Signal, Target};
 use Ownership::{Author, Nobody, Owner, Sender};
 use Place::{Capability, Feed};
 
@@ -89,7 +92,7 @@ use Place::{Capability, Feed};
 /// the answer.
 type Row = (&'static str, Kind, Place, &'static [&'static str]);
 
-const ROWS: [Row; 15] = [
+const ROWS: [Row; 16] = [
     ("tgt", Target, Feed("targets"), &["/properties/name", "/properties/tagline"]),
     ("sig", Signal, Feed("signals"), &["/headline", "/summary"]),
     ("rol", Role, Feed("roles"), &["/title"]),
@@ -106,9 +109,12 @@ const ROWS: [Row; 15] = [
     ("own", Kind::Owner, Capability(OWNER, "owner_id", Owner("/owner_id")), OWNER_WORDS),
     // The name has no single author, so it is not stored: it could not be erased with a person.
     ("org", Organisation, Capability(ORGANISATION, "org_id", Nobody), &[]),
+    // Its author can report it too, because of the reply.
+    ("ref", Reference, Capability(REFERENCE, "reference_id", AUTHOR), &["/text"]),
 ];
 const LISTING_WORDS: &[&str] = &["/title", "/description_md"];
 const APPLICANT: Ownership = Sender("/applicant/owner_id");
+const AUTHOR: Ownership = Sender("/author/owner_id");
 const APPLICATION_WORDS: &[&str] = &["/profile/headline", "/profile/summary", "/message"];
 const PAIRING_WORDS: &[&str] = &["/messages/0/text"];
 const OWNER_WORDS: &[&str] = &["/display_name", "/headline", "/bio_md"];

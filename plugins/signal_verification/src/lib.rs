@@ -20,6 +20,7 @@ mod read;
 mod refusals;
 mod speakers;
 mod notices;
+mod person_page;
 mod types;
 mod views;
 mod requirements;
@@ -81,7 +82,7 @@ impl SignalVerification {
     /// `next` is the way to a claim.
     #[action(
         access = read, idempotent, example = ListMine { state: Vec::new(), page: Default::default() }, example = ListMine { state: vec![EvidenceState::Submitted], page: Default::default() },
-        intents = intents::LIST_MINE
+        intents = intents::LIST_MINE, person_page = person_page::list_mine()
     )]
     fn list_mine(call: &Call, input: ListMine) -> Result<Answer<Items<Mine>>, SignalError> {
         Items::own(call, |me| mine::list(me, input))
@@ -93,7 +94,7 @@ impl SignalVerification {
     /// accepted, everybody sees the address and the note, but nobody sees who submitted them.
     #[action(
         access = write, example = Submit { signal_id: SIGNAL_ID.into(), url: "https://press.example/2026/copperleaf-is-hiring".into(), kind: EvidenceKind::Supports, note: Some("Another paper, with a name.".into()) },
-        intents = intents::SUBMIT_EVIDENCE
+        intents = intents::SUBMIT_EVIDENCE, person_page = person_page::submit_evidence()
     )]
     fn submit_evidence(call: &Call, input: Submit) -> Result<EvidenceView, SignalError> {
         evidence::submit(call, input)

@@ -219,7 +219,7 @@ impl SocialRelationships {
     /// List the people who have blocked a person, or whom the person has blocked.
     ///
     /// It is for other capabilities, which do not show the two to each other.
-    #[action(access = internal, callers = ["agent_listings", "applications", "conversations", "matching_sessions", "owners", "pairings", "reports", "saved_searches", "social_org", "thread_meetings"], idempotent)]
+    #[action(access = internal, callers = ["agent_listings", "applications", "availability_finder", "conversations", "intros", "matching_sessions", "owners", "pairings", "references", "reports", "saved_searches", "social_org", "thread_meetings"], idempotent)]
     fn hidden(_call: &Call, input: HiddenQuery) -> Result<Hidden, Refusal> {
         Ok(blocks::hidden(input)?)
     }

@@ -229,7 +229,12 @@ impl PhoneBinding {
     fn signed_in(_call: &Call, input: NewSignIn) -> Result<(), BindError> {
         let NewSignIn { owner_id, browser, at } = input;
         let (audience, subject) = (Audience::Owner(owner_id.clone()), format!("owners/{owner_id}"));
-        let data = SignIn { owner_id, browser, signed_in_at: rfc3339(at) };
+        let data = SignIn {
+            summary: "A browser was signed in as you.",
+            owner_id,
+            browser,
+            signed_in_at: rfc3339(at),
+        };
         Ok(SIGNED_IN.publish(audience, subject, &data)?)
     }
 
@@ -239,7 +244,12 @@ impl PhoneBinding {
     fn passkeys_changed(_call: &Call, input: NewPasskeys) -> Result<(), BindError> {
         let NewPasskeys { owner_id, change, at } = input;
         let (audience, subject) = (Audience::Owner(owner_id.clone()), format!("owners/{owner_id}"));
-        let data = PasskeysChange { owner_id, change, changed_at: rfc3339(at) };
+        let data = PasskeysChange {
+            summary: "Your passkeys were changed.",
+            owner_id,
+            change,
+            changed_at: rfc3339(at),
+        };
         Ok(PASSKEYS_CHANGED.publish(audience, subject, &data)?)
     }
 
@@ -386,7 +396,11 @@ fn claim(caller: &AgentCaller, proved: &Bind) -> Result<Verified, BindError> {
 }
 
 fn notify(agent_id: &str, owner_id: &str, linked_existing: bool) -> Result<(), HostError> {
-    let data = Claim { agent_id: agent_id.to_owned(), owner_id: owner_id.to_owned() };
+    let data = Claim {
+        summary: "An agent acts for you from now on.",
+        agent_id: agent_id.to_owned(),
+        owner_id: owner_id.to_owned(),
+    };
     CLAIMED.publish(Audience::Agent(agent_id.to_owned()), subject(agent_id), &data)?;
     if linked_existing {
         LINKED.publish(Audience::Owner(owner_id.to_owned()), subject(agent_id), &data)?;

@@ -71,6 +71,7 @@ fn notify(former: &Stored<Owner>, now: u64) -> Result<()> {
     let owner_id = former.id.clone();
     let (audience, subject) = (Audience::Owner(owner_id.clone()), format!("owners/{owner_id}"));
     let data = NumberProof {
+        summary: "Somebody has proved your phone number, which was not proved for long.",
         owner_id,
         phone_masked: former.value.masked.clone(),
         proved_at: rfc3339(now),

@@ -40,6 +40,8 @@ pub(crate) const SIGNED_IN: Event<SignIn> = Event::new("identity.signed_in");
 
 #[output]
 pub(crate) struct SignIn {
+    /// What has happened, in a sentence.
+    pub(crate) summary: &'static str,
     pub(crate) owner_id: String,
     /// The family of the browser, such as `Firefox`; null if it is not known.
     pub(crate) browser: Option<String>,
@@ -52,6 +54,8 @@ pub(crate) const PASSKEYS_CHANGED: Event<PasskeysChange> = Event::new("identity.
 
 #[output]
 pub(crate) struct PasskeysChange {
+    /// What has happened, in a sentence.
+    pub(crate) summary: &'static str,
     pub(crate) owner_id: String,
     /// `added` or `removed`.
     pub(crate) change: String,
@@ -64,6 +68,8 @@ pub(crate) const NUMBER_PROVED: Event<NumberProof> = Event::new("identity.number
 
 #[output]
 pub(crate) struct NumberProof {
+    /// What has happened, in a sentence.
+    pub(crate) summary: &'static str,
     pub(crate) owner_id: String,
     pub(crate) phone_masked: String,
     /// When it was proved (RFC 3339).
@@ -74,6 +80,8 @@ pub(crate) struct NumberProof {
 
 #[output]
 pub(crate) struct Claim {
+    /// What has happened, in a sentence.
+    pub(crate) summary: &'static str,
     pub(crate) agent_id: String,
     pub(crate) owner_id: String,
 }

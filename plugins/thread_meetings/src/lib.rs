@@ -22,6 +22,8 @@ mod views;
 mod tests;
 
 use documents::{MEETINGS, PAIRS, THREADS};
+use people_kit::acquaintances::{Acquainted, TwoPeople};
+use people_kit::encounters::{Encounter, EncounterQuery};
 use people_kit::{people, relations};
 use portolan_sdk::prelude::*;
 use refusals::MeetingError;
@@ -236,6 +238,22 @@ impl ThreadMeetings {
     )]
     fn ics(call: &Call, input: MeetingId) -> Result<File, MeetingError> {
         ics::file(call, &meetings::load_own(call, &input.meeting_id)?.0)
+    }
+
+    /// Tell whether two people have met here.
+    ///
+    /// It is for other capabilities.
+    #[action(access = internal, callers = ["intros"], idempotent)]
+    fn acquainted(_call: &Call, input: TwoPeople) -> Result<Acquainted, MeetingError> {
+        meetings::acquainted(&input)
+    }
+
+    /// List the people of a meeting that was confirmed and whose time is over.
+    ///
+    /// It is for other capabilities. The list is empty for any other meeting.
+    #[action(access = internal, callers = ["references"], idempotent)]
+    fn encounter(_call: &Call, input: EncounterQuery) -> Result<Encounter, MeetingError> {
+        meetings::encounter(&input.id)
     }
 
     /// Let a meeting expire on which the participants have not agreed in time.

@@ -11,6 +11,8 @@ use crate::{
     types::*,
     views::*,
 };
+use people_kit::acquaintances::{Acquainted, TwoPeople};
+use people_kit::encounters::Encounter;
 use people_kit::text::{Faults, Lines, public};
 use people_kit::{organisations, relations};
 use portolan_sdk::prelude::*;
@@ -188,6 +190,24 @@ pub(crate) fn check_text(pointer: &str, text: Option<&str>) -> Result<Option<Str
     let text = text.map(|text| public(pointer, text, Lines::Many, &mut faults));
     faults.check()?;
     Ok(text)
+}
+
+/// Returns whether two people have taken part in a meeting that took place.
+pub(crate) fn acquainted(people: &TwoPeople) -> Result<Acquainted> {
+    let both = [&people.one, &people.other].map(|id| field("participants[].owner_id").eq(id));
+    let met = all_of(both).and(field("state").eq(State::Completed));
+    let found = MEETINGS.find(Query::new().filter(met).limit(1))?;
+    Ok(Acquainted { acquainted: !found.hits.is_empty() })
+}
+
+/// Returns the people of a meeting whose time is over, also if somebody was absent; nobody for any other
+/// meeting.
+pub(crate) fn encounter(meeting_id: &str) -> Result<Encounter> {
+    let is_over =
+        |meeting: &Stored<Meeting>| matches!(meeting.value.state, State::Completed | State::NoShow);
+    let meeting = MEETINGS.get(meeting_id)?.filter(is_over);
+    let people = |meeting: Stored<Meeting>| meeting.value.owner_ids().map(str::to_owned).collect();
+    Ok(Encounter { owner_ids: meeting.map(people).unwrap_or_default() })
 }
 
 #[cfg(test)]

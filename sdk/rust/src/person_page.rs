@@ -36,7 +36,18 @@ pub struct PersonPage {
     #[serde(skip_serializing_if = "Option::is_none")]
     confirm: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    draft: Option<PersonDraft>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<PersonFile>,
+}
+
+/// How the page of a handoff finds what the action has made.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct PersonDraft {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    made: Option<&'static str>,
 }
 
 /// How an action answers the files of an archive in parts. Every field is a path of dotted names.
@@ -114,6 +125,28 @@ impl PersonPage {
     #[must_use]
     pub fn confirm(mut self, text: &'static str) -> Self {
         self.confirm = Some(text);
+        self
+    }
+
+    /// Sets what the person reads before the fields, such as who sees what is sent.
+    #[must_use]
+    pub fn note(mut self, text: &'static str) -> Self {
+        self.note = Some(text);
+        self
+    }
+
+    /// Puts an action that reads on the pages of handoffs that draft it, and not on the capability's own page.
+    #[must_use]
+    pub fn drafted(mut self) -> Self {
+        self.draft = Some(PersonDraft { made: None });
+        self
+    }
+
+    /// Puts an action that writes on the pages of handoffs that draft it, and not on the capability's own page. `made`
+    /// is the path, in the output and in the things of the section, of the id of what the action has made.
+    #[must_use]
+    pub fn drafted_as(mut self, made: &'static str) -> Self {
+        self.draft = Some(PersonDraft { made: Some(made) });
         self
     }
 

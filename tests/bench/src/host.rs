@@ -37,6 +37,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) runs_due_work: bool,
     /// The folder of the feeds.
     pub(crate) feeds: Option<PathBuf>,
+    /// The collector of traces, of which a tenth are recorded.
+    pub(crate) otlp_endpoint: Option<String>,
 }
 
 impl<'a> Setup<'a> {
@@ -50,6 +52,7 @@ impl<'a> Setup<'a> {
             database: None,
             runs_due_work: false,
             feeds: None,
+            otlp_endpoint: None,
         }
     }
 }
@@ -106,7 +109,8 @@ impl BenchHost {
     }
 
     pub(crate) async fn of(setup: Setup<'_>) -> Result<Self> {
-        let Setup { guests, limits, rate_limits, database, runs_due_work, feeds } = setup;
+        let Setup { guests, limits, rate_limits, database, runs_due_work, feeds, otlp_endpoint } =
+            setup;
         let folder = TempDir::new()?;
         let flags = Flags {
             listen: Some("127.0.0.1:0".to_owned()),
@@ -120,6 +124,7 @@ impl BenchHost {
         config.limits = limits.clone();
         config.rate_limits = rate_limits;
         config.test_mode = true;
+        config.telemetry.otlp_endpoint = otlp_endpoint;
         if let Some(database) = database {
             config.database_url = database;
         }
@@ -194,8 +199,8 @@ async fn unchecked(
 ) -> Result<Json<Answer>, Refusal> {
     let body = read_body(&app, &headers, Ok(body));
     let capability = "template_000";
-    let call =
-        Call { caller, capability, body, idempotency_key: None, request_id, by_person: false };
+    let (idempotency_key, by_person, trace) = (None, false, None);
+    let call = Call { caller, capability, body, idempotency_key, request_id, by_person, trace };
     Ok(Json(app.host.call(call).await.outcome?))
 }
 

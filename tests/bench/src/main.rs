@@ -15,6 +15,7 @@ mod market;
 #[expect(clippy::indexing_slicing, reason = "the JSON is its own, or an answer that is checked")]
 mod matching;
 mod migration;
+mod nodes;
 #[path = "../../harness/component_sets.rs"]
 #[expect(unreachable_pub, reason = "shared with the tests")]
 mod component_sets;
@@ -37,6 +38,7 @@ mod saved_searches;
 #[expect(clippy::indexing_slicing, reason = "the JSON is its own, or an answer that is checked")]
 mod search;
 mod store;
+mod telemetry;
 mod throughput;
 mod waiters;
 
@@ -50,12 +52,13 @@ use std::path::{Path, PathBuf};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The parts that can be measured separately.
-const PARTS: [&str; 16] = [
+const PARTS: [&str; 18] = [
     "throughput",
     "tokens",
     "mcp",
     "sandbox",
     "waiters",
+    "telemetry",
     "components",
     "search",
     "saved_searches",
@@ -63,6 +66,7 @@ const PARTS: [&str; 16] = [
     "people",
     "catalog",
     "store",
+    "nodes",
     "queries",
     "migration",
     "feeds",
@@ -126,6 +130,7 @@ fn main() -> Result<()> {
     match arguments.as_slice() {
         ["load", rest @ ..] => load::run(rest),
         ["wait", rest @ ..] => waiters::run(rest),
+        ["collect"] => telemetry::collect(),
         ["build-feeds", rest @ ..] => feeds::boards::run(rest),
         // The host compiles components by starting its own program, which is this one.
         ["compile-component", output, ..] => {
@@ -180,6 +185,9 @@ fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
                 waiters::measure(&bench, effort, &mut report).await?;
             }
         }
+        if parts.contains(&"telemetry") {
+            telemetry::measure(effort, &mut report).await?;
+        }
         if parts.contains(&"components") {
             components::measure(effort, &mut report).await?;
         }
@@ -197,6 +205,9 @@ fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
         }
         if parts.contains(&"store") {
             store::measure(effort, &mut report).await?;
+        }
+        if parts.contains(&"nodes") {
+            nodes::measure(effort, &mut report).await?;
         }
         if parts.contains(&"queries") {
             queries::measure(effort, &mut report).await?;

@@ -153,6 +153,7 @@ async fn call(host: &Arc<portolan_pipeline::Host>, body: Value) -> Result<(), St
         idempotency_key: None,
         request_id,
         by_person: false,
+        trace: None,
     };
     let called = host.call(call).await;
     called.outcome.map(|_answer| ()).map_err(|failure| format!("{failure:?}"))

@@ -30,7 +30,7 @@ pub(crate) async fn open(folder: &Path) -> Result<[(&'static str, Store); 2]> {
 }
 
 /// Returns quotas that are counted, but that no benchmark reaches.
-fn unlimited() -> Result<Quotas> {
+pub(crate) fn unlimited() -> Result<Quotas> {
     let limits = Quota::table().iter().map(|row| (row.name.to_owned(), u64::from(u32::MAX).into()));
     Ok(serde_json::from_value(serde_json::Value::Object(limits.collect()))?)
 }
@@ -84,7 +84,7 @@ pub(crate) fn for_callers(report: &mut Report, name: &str, slices: &[Vec<(f64, f
     }
 }
 
-async fn declare(store: &Store) -> Result<Collection> {
+pub(crate) async fn declare(store: &Store) -> Result<Collection> {
     let declaration = vocabulary::Collection {
         name: "entries".to_owned(),
         indexes: Vec::new(),
@@ -131,7 +131,12 @@ where
 }
 
 /// Commits a typical unit: one document is read, it and a new one are written, with one audit row.
-async fn write(store: &Store, entries: &Collection, caller: usize, number: usize) -> Result<()> {
+pub(crate) async fn write(
+    store: &Store,
+    entries: &Collection,
+    caller: usize,
+    number: usize,
+) -> Result<()> {
     let now = Timestamp::now();
     let mut unit = Unit::new(store.clone(), now);
     let own = format!("caller {caller}");

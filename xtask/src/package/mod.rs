@@ -1,17 +1,23 @@
-//! `cargo xtask package`: the command as a package for pip and one for npm, in `dist/`.
+//! `cargo xtask package`: the command as packages for pip, npm and Debian, and as the folder of an image, in `dist/`.
 //!
 //! - `wheel`: the package for pip
 //! - `npm`: the package for npm
+//! - `deb`: the package for Debian, with the service
+//! - `image`: the folder of the image
 //!
 //! Publishing them is not automated.
 
+mod deb;
+mod image;
 mod npm;
+#[cfg(test)]
+mod service_tests;
 #[cfg(test)]
 mod tests;
 mod wheel;
 
 use crate::{
-    packages,
+    guests, packages,
     run::{DIST, cargo_command, ensure_target, print_progress, run, target_folder, workspace},
 };
 use anyhow::{Context as _, Result};
@@ -36,6 +42,9 @@ pub(crate) struct Package {
     /// Pack this program instead of building the command
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
+    /// The folder of the shipped components, which are built if the command is
+    #[arg(long, value_name = "FOLDER", default_value = "catalog")]
+    catalog: PathBuf,
     /// The folder for the packages
     #[arg(long, value_name = "FOLDER", default_value = "dist")]
     into: PathBuf,
@@ -58,6 +67,14 @@ impl Machine {
         }
     }
 
+    /// Returns the name that Debian has for the machine.
+    fn debian_name(self) -> &'static str {
+        match self {
+            Self::X86_64 => "amd64",
+            Self::Aarch64 => "arm64",
+        }
+    }
+
     /// Returns the name that npm has for the machine.
     fn npm_name(self) -> &'static str {
         match self {
@@ -67,25 +84,44 @@ impl Machine {
     }
 }
 
-/// What both packages consist of.
+/// What the packages consist of.
 struct Contents<'a> {
     binary: &'a Path,
+    /// The folder of the shipped components, for the packages that run the service.
+    catalog: &'a Path,
     version: &'a str,
     machine: Machine,
     readme: &'a Path,
     license: &'a Path,
 }
 
+impl Contents<'_> {
+    /// Returns the files of the shipped components, in a fixed order.
+    fn components(&self) -> Result<Vec<PathBuf>> {
+        let entries = fs::read_dir(self.catalog)
+            .with_context(|| format!("cannot read {}", self.catalog.display()))?;
+        let paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+        let is_component = |path: &PathBuf| path.extension().is_some_and(|end| end == "wasm");
+        let mut components: Vec<_> = paths.into_iter().filter(is_component).collect();
+        components.sort();
+        Ok(components)
+    }
+}
+
 impl Package {
     pub(crate) fn run(self) -> Result<()> {
         let binary = match self.binary {
             Some(binary) => binary,
-            None => build(self.machine)?,
+            None => {
+                guests::build_plugins()?;
+                build(self.machine)?
+            }
         };
         let into = workspace().join(&self.into);
         fs::create_dir_all(&into)?;
         let contents = Contents {
             binary: &binary,
+            catalog: &workspace().join(&self.catalog),
             version: env!("CARGO_PKG_VERSION"),
             machine: self.machine,
             readme: &workspace().join("xtask/packaging/README.md"),
@@ -94,6 +130,12 @@ impl Package {
         let (wheel, npm) = (wheel::write(&contents, &into)?, npm::write(&contents, &into)?);
         print_progress(&format!("pip install {}", wheel.display()));
         print_progress(&format!("npm install -g {}", npm.display()));
+        let (deb, image) = (deb::write(&contents, &into)?, image::write(&contents, &into)?);
+        print_progress(&format!("apt install {}", deb.display()));
+        print_progress(&format!(
+            "docker build --tag portolan --file Containerfile {}",
+            image.display()
+        ));
         Ok(())
     }
 }

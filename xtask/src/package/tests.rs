@@ -15,6 +15,7 @@ fn write_packages(folder: &Path) -> (PathBuf, PathBuf) {
     fs::write(&license, "A licence\n").unwrap();
     let contents = Contents {
         binary: &binary,
+        catalog: folder,
         version: "9.8.7",
         machine: Machine::X86_64,
         readme: &readme,
@@ -23,7 +24,7 @@ fn write_packages(folder: &Path) -> (PathBuf, PathBuf) {
     (wheel::write(&contents, folder).unwrap(), npm::write(&contents, folder).unwrap())
 }
 
-fn run_ok(command: &mut Command) -> String {
+pub(super) fn run_ok(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {errors}");

@@ -13,6 +13,8 @@ use std::{
 
 /// How long a file that was not renamed into place must stay unchanged before it counts as complete.
 const DEBOUNCE: Duration = Duration::from_millis(200);
+/// How long the host waits before it loads a file again that its disk or its own failure has kept from being loaded.
+const RETRY_AFTER: Duration = Duration::from_secs(20);
 /// The maximum number of files that are loaded concurrently.
 pub(super) const CONCURRENT_LOADS: usize = 8;
 
@@ -31,7 +33,9 @@ impl Keeper {
         for (file, fingerprint) in present {
             let known = self.files.entry(file.clone()).or_default();
             known.missing = None;
-            if known.loading {
+            let waits =
+                known.retry_at.is_some_and(|(of, at)| of == *fingerprint && Instant::now() < at);
+            if known.loading || waits {
                 continue;
             }
             if known.handled == Some(*fingerprint) {
@@ -114,9 +118,12 @@ impl Keeper {
     ) {
         let known = self.file_mut(file);
         known.loading = false;
-        // An error of the database is not the file's fault, so the file is loaded again.
-        let is_final = !matches!(admitted, Err(LoadError::Store(_)));
-        known.handled = is_final.then_some(fingerprint);
+        // A failure of the host is not the file's fault, so the file is loaded again: at once after one of the
+        // database, which is waited for, and otherwise later, because the file may have to be compiled again.
+        let failure = admitted.as_ref().err().filter(|error| error.is_host_failure());
+        let waits = failure.is_some_and(|error| !matches!(error, LoadError::Store(_)));
+        known.retry_at = waits.then(|| (fingerprint, Instant::now() + RETRY_AFTER));
+        known.handled = failure.is_none().then_some(fingerprint);
         match admitted {
             Ok(None) => known.refused = None,
             Ok(Some(capability)) => {

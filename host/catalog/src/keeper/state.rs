@@ -31,6 +31,8 @@ pub(crate) struct FileState {
     pub(crate) handled: Option<Fingerprint>,
     /// A content that may not be complete yet, and since when it has been unchanged.
     pub(crate) changing: Option<(Fingerprint, Instant)>,
+    /// A content for which the host has failed, and the time from which on it may be loaded again.
+    pub(super) retry_at: Option<(Fingerprint, Instant)>,
     /// Since when the file has been missing.
     pub(super) missing: Option<Instant>,
     pub(crate) loading: bool,

@@ -88,6 +88,11 @@ struct Route {
 }
 
 impl Operator {
+    /// Returns the host with this data folder, or the one at the given address.
+    pub(super) fn at(admin_url: Option<String>, data_dir: Option<PathBuf>) -> Self {
+        Self { admin_url, data_dir }
+    }
+
     pub(super) async fn get(&self, path: &str, query: &[(&str, String)]) -> anyhow::Result<Value> {
         self.send(Method::GET, path, query).await
     }

@@ -12,11 +12,13 @@ mod call;
 mod catalog;
 mod check;
 mod client;
+mod configuration;
 mod credentials;
 mod database;
 mod dead_letters;
 mod demo;
 mod describe;
+mod doctor;
 mod documents;
 mod feeds;
 mod incidents;
@@ -64,6 +66,14 @@ enum Command {
     /// Settings come from portolan.toml in this folder, then from PORTOLAN_* variables, then from
     /// these flags.
     Serve(Flags),
+    /// Find out what is wrong with a host, running or not, and how to fix it
+    ///
+    /// It asks the host on this machine, or looks at configuration, folders, keys, database, clock and
+    /// addresses if none answers. The exit status is 1 if something does not work.
+    Doctor(doctor::Doctor),
+    /// Check the configuration, or show every setting with where it comes from
+    #[command(subcommand)]
+    Config(configuration::Configuration),
     /// Check a component before it goes into a catalog
     Check(check::Check),
     /// Write a component's reference in Markdown: its states, actions and errors
@@ -177,6 +187,8 @@ impl Arguments {
         let Some(command) = self.command else { return self.version.run() };
         let result = match command {
             Command::Serve(flags) => serve::serve(&flags, wrap),
+            Command::Doctor(doctor) => doctor.run(),
+            Command::Config(configuration) => configuration.run(),
             Command::Check(check) => check.run(),
             Command::Describe(describe) => describe.run(),
             Command::New(new) => new.run(),

@@ -3,6 +3,7 @@
 use crate::{
     cli::log_format,
     config::{Config, FILE, Flags},
+    reload::{Reloaded, Reloader},
     startup::{HostResources, OpenHost},
 };
 use anyhow::Context as _;
@@ -11,13 +12,7 @@ use portolan_mcp::{Server, ServerHandler};
 use portolan_outgoing::sms::SmsTransport;
 use portolan_sandbox::{Backtraces, Sandbox, SandboxOptions};
 use portolan_vocabulary::Clock;
-use std::{
-    io::{IsTerminal as _, Write as _},
-    path::Path,
-    process::ExitCode,
-    sync::Arc,
-    time::Instant,
-};
+use std::{io::Write as _, path::Path, process::ExitCode, sync::Arc, time::Instant};
 use tokio::{
     signal::unix::{SignalKind, signal},
     sync::watch,
@@ -32,31 +27,32 @@ pub(super) fn serve<S: ServerHandler + Send + 'static>(
     wrap: impl Fn(Server) -> S + Send + Sync + 'static,
 ) -> anyhow::Result<ExitCode> {
     let config = Config::load(Path::new(FILE), flags)?;
-    let filter = std::env::var("RUST_LOG").unwrap_or_else(|_| "info".to_owned());
-    let filter = EnvFilter::try_new(format!("{SDK_OFF},{filter}"))
-        .context("RUST_LOG is not a filter such as info or portolan=debug")?;
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .fmt_fields(log_format::escaped())
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr)
-        // A failure to write to standard error would itself be logged to standard error, and panic.
-        .log_internal_errors(false)
-        .init();
+    let set_filter = log_format::start(config.log_format, log_filter(&config)?);
+    let set_log = move |config: &Config| set_filter(log_filter(config)?);
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?
-        .block_on(run(config, wrap))?;
+        .block_on(run(config, flags, wrap, set_log))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the filter of the log: `RUST_LOG`, or else the setting `log`.
+fn log_filter(config: &Config) -> anyhow::Result<EnvFilter> {
+    let filter = std::env::var("RUST_LOG").unwrap_or_else(|_| config.log.clone());
+    EnvFilter::try_new(format!("{SDK_OFF},{filter}"))
+        .context("RUST_LOG is not a filter such as info or portolan=debug")
 }
 
 async fn run<S: ServerHandler + Send + 'static>(
     config: Config,
+    flags: &Flags,
     wrap: impl Fn(Server) -> S + Send + Sync + 'static,
+    set_log: impl Fn(&Config) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let started = Instant::now();
     // This comes first, so that a signal during the start is not lost.
     let stop = stop_signal()?;
+    let mut hangup = signal(SignalKind::hangup())?;
     ignore_file_size_signal()?;
     // Each waiting reader holds a connection open. It is not an error if the limit of open files
     // cannot be raised.
@@ -77,7 +73,16 @@ async fn run<S: ServerHandler + Send + 'static>(
         tracing::warn!(path = %path.display(), "text messages are written to a file; set `sms` to a provider in production");
     }
     announce(&host, &config, started)?;
-    host.serve(wrap).await?;
+    let reloader = host.reloader(config);
+    let reloads = async {
+        while hangup.recv().await.is_some() {
+            reload(&reloader, flags, &set_log).await;
+        }
+    };
+    tokio::select! {
+        served = host.serve(wrap) => served?,
+        () = reloads => {}
+    }
     print("stopped");
     Ok(())
 }
@@ -107,6 +112,31 @@ fn announce(host: &OpenHost, config: &Config, started: Instant) -> std::io::Resu
 /// Writes to standard output. An error must not end the host, so it is ignored.
 fn print(text: &str) {
     let _written = writeln!(std::io::stdout(), "{text}");
+}
+
+/// Takes over a changed configuration. A fault is logged, and changes nothing.
+async fn reload(
+    reloader: &Reloader,
+    flags: &Flags,
+    set_log: impl Fn(&Config) -> anyhow::Result<()>,
+) {
+    let reloaded = async {
+        let config = Config::load(Path::new(FILE), flags)?;
+        let reloaded = reloader.reload(&config).await?;
+        set_log(&config)?;
+        anyhow::Ok(reloaded)
+    };
+    match reloaded.await {
+        Ok(Reloaded { applied, waiting }) => {
+            let applied = applied.join(", ");
+            tracing::info!(applied, "the configuration is reloaded");
+            if !waiting.is_empty() {
+                let settings = waiting.join(", ");
+                tracing::warn!(settings, "these changed settings take effect at the next start");
+            }
+        }
+        Err(error) => tracing::error!("nothing is reloaded: {error:#}"),
+    }
 }
 
 /// Turns a write beyond the system's file size limit into an ordinary error. Without a handler, the signal

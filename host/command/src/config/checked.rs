@@ -2,7 +2,7 @@
 
 use crate::config::{
     error::ConfigError,
-    raw::{Flags, List, RawConfig, Switch, Tokens, TrustPolicy, shipped_roles},
+    raw::{Flags, List, LogFormat, RawConfig, Switch, Tokens, TrustPolicy, shipped_roles},
     shown, tls,
 };
 use ipnet::IpNet;
@@ -12,19 +12,23 @@ use portolan_http::{MapSettings, Setting, Tls};
 use portolan_identity::{LONGEST_LIFETIME_S, RedirectHosts, SHORTEST_LIFETIME_S};
 use portolan_mcp::McpSettings;
 use portolan_outgoing::{
+    email::SmtpServer,
     lookups::LookupSettings,
     sms::{SmsTransport, TextMessageSettings},
 };
 use portolan_publication::{FeedsSettings, Provider, city_faults};
 use portolan_signing::PublicKey;
 use portolan_store::DatabaseUrl;
+use portolan_telemetry::TelemetrySettings;
 use portolan_vocabulary::{
-    Keyring, Limits, Publisher, Quotas, Retention, Role, Roles, is_capability_id,
+    Digest, Keyring, Limits, Publisher, Quotas, Retention, Role, Roles, is_capability_id,
 };
 use std::{
+    collections::BTreeMap,
     net::SocketAddr,
     path::{Path, PathBuf},
 };
+use tracing_subscriber::EnvFilter;
 
 /// The minimum length of a token, because a shorter one could be guessed.
 const MIN_TOKEN_BYTES: usize = 32;
@@ -69,12 +73,20 @@ pub struct Config {
     pub webhooks: WebhookSettings,
     pub lookups: LookupSettings,
     pub text_messages: TextMessageSettings,
+    /// `None` if no emails are sent.
+    pub email: Option<SmtpServer>,
     pub mcp: McpSettings,
     pub map: MapSettings,
     pub feeds: FeedsSettings,
     pub provider: Provider,
+    pub telemetry: TelemetrySettings,
+    pub log_format: LogFormat,
+    /// The filter of the log, unless `RUST_LOG` is set.
+    pub log: String,
     /// Every setting as it is written, without secrets, for the operator.
     pub shown: Vec<Setting>,
+    /// The digest of every setting, by its name.
+    pub(crate) digests: BTreeMap<String, Digest>,
 }
 
 impl Config {
@@ -94,7 +106,13 @@ impl Config {
 
     fn check(raw: RawConfig) -> Result<Self, ConfigError> {
         let mut faults = Vec::new();
-        let shown = shown::settings(&raw);
+        let (shown, digests) = (shown::settings(&raw), shown::digests(&raw));
+        if EnvFilter::try_new(&raw.log).is_err() {
+            faults.push(format!(
+                "log is {:?}: write a level or filters, such as info or info,portolan::catalog=debug",
+                raw.log
+            ));
+        }
         let listen = address("listen", &raw.listen, &mut faults);
         let admin_listen = address("admin_listen", &raw.admin_listen, &mut faults);
         let tls =
@@ -126,6 +144,11 @@ impl Config {
                 SmsTransport::Outbox(PathBuf::new())
             }
         };
+        let password = raw.email_password.filter(|password| !password.is_empty());
+        let email = match raw.email {
+            Some(settings) => settings.check(password, &mut faults),
+            None => None,
+        };
         if raw.operator_token.as_ref().is_some_and(|token| token.len() < MIN_TOKEN_BYTES) {
             faults.push(format!(
                 "operator_token cannot be used: write at least {MIN_TOKEN_BYTES} random characters"
@@ -153,6 +176,7 @@ impl Config {
             raw.mcp.faults(),
             raw.map.faults(),
             raw.feeds.faults(),
+            raw.telemetry.faults(),
             city_faults(&raw.feeds.cities, &feeds_dir),
         ];
         faults.extend(tables.into_iter().flatten());
@@ -232,11 +256,16 @@ impl Config {
                     webhooks: raw.webhooks,
                     lookups: raw.lookups,
                     text_messages: raw.text_messages,
+                    email,
                     mcp: raw.mcp,
                     map: raw.map,
                     feeds: raw.feeds,
                     provider: raw.provider,
+                    telemetry: raw.telemetry,
+                    log_format: raw.log_format,
+                    log: raw.log,
                     shown,
+                    digests,
                 })
             }
             _ => Err(ConfigError(faults)),

@@ -6,6 +6,13 @@ use std::fmt;
 #[derive(Debug, PartialEq, Eq)]
 pub struct ConfigError(pub(super) Vec<String>);
 
+impl ConfigError {
+    /// Returns the faults, each with its fix.
+    pub fn faults(&self) -> &[String] {
+        &self.0
+    }
+}
+
 impl std::error::Error for ConfigError {}
 
 impl fmt::Display for ConfigError {

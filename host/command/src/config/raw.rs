@@ -3,15 +3,17 @@
 
 use crate::config::error::ConfigError;
 use figment::{
-    Figment,
+    Figment, Metadata, Profile,
     providers::{Format as _, Serialized, Toml},
+    value::{Dict, Map},
 };
 use portolan_catalog::{Grants, PublishSettings};
 use portolan_events::WebhookSettings;
 use portolan_http::{MapSettings, TlsFiles};
 use portolan_mcp::McpSettings;
-use portolan_outgoing::{lookups::LookupSettings, sms::TextMessageSettings};
+use portolan_outgoing::{email::EmailSettings, lookups::LookupSettings, sms::TextMessageSettings};
 use portolan_publication::{FeedsSettings, Provider};
+use portolan_telemetry::TelemetrySettings;
 use portolan_vocabulary::{Limits, Quotas, Retention, Roles};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -23,9 +25,9 @@ use std::{
 pub const FILE: &str = "portolan.toml";
 /// The ids, grants and roles of the components that ship with this host.
 const SHIPPED_CONFIG: &str = include_str!("../../../../plugins/shipped.toml");
-const ENVIRONMENT_PREFIX: &str = "PORTOLAN_";
+pub(super) const ENVIRONMENT_PREFIX: &str = "PORTOLAN_";
 /// The settings that can be environment variables, named `PORTOLAN_` and the name in capitals.
-const ENVIRONMENT_SETTINGS: [&str; 22] = [
+pub(super) const ENVIRONMENT_SETTINGS: [&str; 25] = [
     "listen",
     "admin_listen",
     "public_url",
@@ -35,6 +37,7 @@ const ENVIRONMENT_SETTINGS: [&str; 22] = [
     "feeds_dir",
     "secret_keys",
     "sms",
+    "email_password",
     "redirect_hosts",
     "known_clients",
     "reachable_networks",
@@ -44,15 +47,22 @@ const ENVIRONMENT_SETTINGS: [&str; 22] = [
     "operator_token",
     "operator_hosts",
     "metrics_public",
+    "log_format",
+    "log",
     "trust",
     "trusted_keys",
     "reserved_ids",
     "reserved_namespaces",
 ];
 
+/// The names of sources without a file.
+pub(super) const DEFAULT: &str = "default";
+pub(super) const ENVIRONMENT: &str = "environment";
+pub(super) const FLAG: &str = "flag";
+
 /// Settings whose values are secret or can hold a password. No error names their values.
-pub(super) const SECRET_SETTINGS: [&str; 5] =
-    ["database_url", "operator_token", "public_url", "secret_keys", "sms"];
+pub(super) const SECRET_SETTINGS: [&str; 6] =
+    ["database_url", "email_password", "operator_token", "public_url", "secret_keys", "sms"];
 
 /// The settings as they are written, before they are checked.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -68,6 +78,7 @@ pub(super) struct RawConfig {
     pub(super) feeds_dir: Option<PathBuf>,
     pub(super) secret_keys: Option<String>,
     pub(super) sms: Option<String>,
+    pub(super) email_password: Option<String>,
     pub(super) redirect_hosts: List,
     pub(super) known_clients: Switch,
     pub(super) reachable_networks: List,
@@ -77,6 +88,8 @@ pub(super) struct RawConfig {
     pub(super) operator_token: Option<String>,
     pub(super) operator_hosts: List,
     pub(super) metrics_public: Switch,
+    pub(super) log_format: LogFormat,
+    pub(super) log: String,
     pub(super) limits: Limits,
     pub(super) quotas: Quotas,
     pub(super) trust: TrustPolicy,
@@ -91,10 +104,12 @@ pub(super) struct RawConfig {
     pub(super) webhooks: WebhookSettings,
     pub(super) lookups: LookupSettings,
     pub(super) text_messages: TextMessageSettings,
+    pub(super) email: Option<EmailSettings>,
     pub(super) mcp: McpSettings,
     pub(super) map: MapSettings,
     pub(super) feeds: FeedsSettings,
     pub(super) provider: Provider,
+    pub(super) telemetry: TelemetrySettings,
 }
 
 /// A list as the file has it, or a comma-separated text as the environment has it.
@@ -124,6 +139,15 @@ pub(super) enum TrustPolicy {
     Any,
     /// Components of the host's publisher and of `trusted_keys`.
     Signed,
+}
+
+/// How lines of the log are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    Text,
+    /// An object in each line.
+    Json,
 }
 
 /// A setting that is written as `"on"` or `"off"`, or as a boolean.
@@ -189,6 +213,7 @@ impl Default for RawConfig {
             feeds_dir: None,
             secret_keys: None,
             sms: None,
+            email_password: None,
             redirect_hosts: List::Items(Vec::new()),
             known_clients: Switch::On,
             reachable_networks: List::Items(Vec::new()),
@@ -198,6 +223,8 @@ impl Default for RawConfig {
             operator_token: None,
             operator_hosts: List::Items(Vec::new()),
             metrics_public: Switch::Off,
+            log_format: LogFormat::Text,
+            log: "info".to_owned(),
             limits: Limits::default(),
             quotas: Quotas::default(),
             trust: TrustPolicy::Any,
@@ -212,10 +239,12 @@ impl Default for RawConfig {
             webhooks: WebhookSettings::default(),
             lookups: LookupSettings::default(),
             text_messages: TextMessageSettings::default(),
+            email: None,
             mcp: McpSettings::default(),
             map: MapSettings::default(),
             feeds: FeedsSettings::default(),
             provider: Provider::default(),
+            telemetry: TelemetrySettings::default(),
         }
     }
 }
@@ -260,16 +289,37 @@ pub struct Flags {
 impl RawConfig {
     /// Reads every source. Later sources override earlier ones.
     pub(super) fn read(file: &Path, flags: &Flags) -> Result<Self, ConfigError> {
-        let mut sources = Figment::from(Serialized::defaults(Self::default()))
-            .merge(Toml::string(SHIPPED_CONFIG));
-        if file.exists() {
-            sources = sources.merge(Toml::file_exact(file));
-        }
-        let sources =
-            sources.merge(Serialized::defaults(environment())).merge(Serialized::defaults(flags));
-        sources
-            .extract()
-            .map_err(|error| ConfigError(error.into_iter().map(|fault| describe(&fault)).collect()))
+        let raw: Self = sources(file, flags).extract().map_err(|error| {
+            ConfigError(error.into_iter().map(|fault| describe(&fault)).collect())
+        })?;
+        let telemetry = raw.telemetry.with_environment(|name| std::env::var(name).ok());
+        Ok(Self { telemetry, ..raw })
+    }
+}
+
+/// Returns every source of settings, the later ones over the earlier ones.
+pub(super) fn sources(file: &Path, flags: &Flags) -> Figment {
+    let defaults = Serialized::defaults(RawConfig::default());
+    let mut sources =
+        Figment::from(Named(DEFAULT, defaults)).merge(Named(DEFAULT, Toml::string(SHIPPED_CONFIG)));
+    if file.exists() {
+        sources = sources.merge(Toml::file_exact(file));
+    }
+    sources
+        .merge(Named(ENVIRONMENT, Serialized::defaults(environment())))
+        .merge(Named(FLAG, Serialized::defaults(flags)))
+}
+
+/// A source with a name.
+struct Named<P>(&'static str, P);
+
+impl<P: figment::Provider> figment::Provider for Named<P> {
+    fn metadata(&self) -> Metadata {
+        Metadata::named(self.0)
+    }
+
+    fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
+        self.1.data()
     }
 }
 

@@ -2,8 +2,9 @@
 
 use crate::config::raw::{RawConfig, SECRET_SETTINGS};
 use portolan_http::Setting;
-use portolan_vocabulary::one_line;
+use portolan_vocabulary::{Digest, one_line};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// The maximum number of bytes of a shown value.
 const MAX_VALUE_BYTES: usize = 500;
@@ -13,17 +14,30 @@ const DEFAULT: &str = "default";
 
 /// Returns every setting with its name in the configuration. A secret only has whether it is set.
 pub(super) fn settings(raw: &RawConfig) -> Vec<Setting> {
+    let shown = |(name, text): (String, String)| {
+        let is_secret = SECRET_SETTINGS.contains(&name.as_str()) && text != DEFAULT;
+        let value = if is_secret { SET.to_owned() } else { one_line(&text, MAX_VALUE_BYTES) };
+        Setting { name, value }
+    };
+    written(raw).into_iter().map(shown).collect()
+}
+
+/// Returns the digest of every setting, by which two configurations are compared without their secrets.
+pub(super) fn digests(raw: &RawConfig) -> BTreeMap<String, Digest> {
+    let digest = |(name, text): (String, String)| (name, Digest::of(text.as_bytes()));
+    written(raw).into_iter().map(digest).collect()
+}
+
+/// Returns every setting by its name, as it is written.
+fn written(raw: &RawConfig) -> Vec<(String, String)> {
     let mut settings = Vec::new();
     if let Ok(Value::Object(tables)) = serde_json::to_value(raw) {
-        for (name, value) in tables {
-            let is_secret = SECRET_SETTINGS.contains(&name.as_str()) && !value.is_null();
-            add(&mut settings, name, if is_secret { SET.into() } else { value });
-        }
+        tables.into_iter().for_each(|(name, value)| add(&mut settings, name, value));
     }
     settings
 }
 
-fn add(settings: &mut Vec<Setting>, name: String, value: Value) {
+fn add(settings: &mut Vec<(String, String)>, name: String, value: Value) {
     let text = match value {
         Value::Object(table) if !table.is_empty() => {
             for (key, value) in table {
@@ -35,7 +49,7 @@ fn add(settings: &mut Vec<Setting>, name: String, value: Value) {
         Value::String(text) => text,
         other => other.to_string(),
     };
-    settings.push(Setting { name, value: one_line(&text, MAX_VALUE_BYTES) });
+    settings.push((name, text));
 }
 
 #[cfg(test)]
@@ -51,6 +65,7 @@ mod tests {
             public_url: secret(),
             secret_keys: secret(),
             sms: secret(),
+            email_password: secret(),
             ..RawConfig::default()
         };
         let settings = settings(&raw);

@@ -14,7 +14,10 @@ use prometheus_client::{
 use rustix::process::{Resource, getrlimit};
 use std::{
     net::{IpAddr, Ipv6Addr},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 use table::Table;
@@ -53,7 +56,7 @@ pub struct Connections {
     base: Instant,
     maximum: usize,
     /// The maximum of one address that is not a trusted proxy.
-    address_maximum: usize,
+    address_maximum: AtomicUsize,
     proxies: Proxies,
     /// One permit for each connection that is not yet open.
     permits: Arc<Semaphore>,
@@ -110,7 +113,7 @@ impl Connections {
         Arc::new(Self {
             base,
             maximum,
-            address_maximum,
+            address_maximum: AtomicUsize::new(address_maximum),
             proxies,
             permits: Arc::new(Semaphore::new(maximum)),
             table: Mutex::default(),
@@ -119,6 +122,11 @@ impl Connections {
             refused: Family::default(),
             closed: Family::default(),
         })
+    }
+
+    /// Uses this maximum of one address from now on. Connections that are open stay open.
+    pub fn set_address_maximum(&self, maximum: u64) {
+        self.address_maximum.store(size(maximum), Ordering::Relaxed);
     }
 
     /// The maximum number of connections.
@@ -186,7 +194,7 @@ impl Connections {
     /// Closes the longest waiting connection of the address if the address has its maximum.
     fn make_room_at(&self, address: Option<IpAddr>) -> Capacity {
         let mut table = self.table();
-        if table.count(address) < self.address_maximum {
+        if table.count(address) < self.address_maximum.load(Ordering::Relaxed) {
             return Capacity::Free;
         }
         if !table.close_one_of(address) {

@@ -101,7 +101,7 @@ pub(crate) async fn show(
         id: capability.id.to_string(),
     };
     let forms = match capability.callable().any(|action| can_try(&capability, action)) {
-        true => FormTargets::ThisHostAndCalls,
+        true => FormTargets::ThisHostWithScript,
         false => FormTargets::ThisHost,
     };
     let text = match app.pages.get(&key).await {

@@ -4,7 +4,8 @@
 use crate::{
     App, RequestId,
     oauth::{
-        account_session::signed_in,
+        account_email,
+        account_session::{signed_in, zone_of},
         actions::{SessionChange, SignInActions},
         browser::see_other,
         forms::{PageForm, PageRequest, failed, foreign_form, form_token},
@@ -21,8 +22,8 @@ use crate::{
 };
 use askama::Template;
 use axum::{Extension, extract::State, http::StatusCode, response::Response};
-use portolan_identity::{CeremonyAnswer, IdentityError, PasskeyView, Session};
-use portolan_vocabulary::{Access, Failure, OwnedAgent, SCOPES};
+use portolan_identity::{CeremonyAnswer, EmailView, IdentityError, PasskeyView, Session};
+use portolan_vocabulary::{Access, Failure, OwnedAgent, SCOPES, Zone};
 use std::sync::Arc;
 
 const PATH: &str = "/account";
@@ -41,7 +42,10 @@ struct AccountPage<'a> {
     own_calls: Vec<LoggedCall>,
     passkeys: Vec<PasskeyView>,
     has_passkeys: bool,
+    /// `None` if this person cannot have emails.
+    email: Option<EmailView>,
     glances: Vec<Glance>,
+    zone: Zone,
 }
 
 /// An agent with its last calls.
@@ -83,7 +87,7 @@ pub(crate) async fn show(
         Ok(shown) => shown,
         Err(error) => return failure_page(&error),
     };
-    cookies.add_to(page(StatusCode::OK, &shown, FormTargets::ThisHost))
+    cookies.add_to(page(StatusCode::OK, &shown, FormTargets::ThisHostWithScript))
 }
 
 async fn load<'a>(
@@ -111,7 +115,9 @@ async fn load<'a>(
         own_calls: last_calls(app, &page_agent, owner_id).await?,
         passkeys: identity.list_passkeys(owner_id).await?,
         has_passkeys: identity.has_passkeys(),
+        email: account_email::view(app, owner_id).await?,
         glances: glances(app, calls).await,
+        zone: zone_of(app, session).await?,
     })
 }
 
@@ -155,7 +161,10 @@ pub(crate) async fn submit(
         }
         "sign_out" => sign_out(&app, cookies).await,
         "sign_out_everywhere" => actions.sign_out_everywhere(&session).await,
-        _ => return foreign_form(),
+        step => match account_email::submit(&app, &session, step, form.field("address")).await {
+            Some(changed) => changed.map(|()| SessionChange::Unchanged),
+            None => return foreign_form(),
+        },
     };
     match change {
         Ok(SessionChange::Ended) => form.request.cookies.end_session().add_to(see_other(PATH)),

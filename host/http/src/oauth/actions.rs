@@ -155,6 +155,7 @@ impl SignInActions<'_> {
             idempotency_key: None,
             request_id: Arc::clone(&self.request_id),
             by_person: true,
+            trace: None,
         };
         Ok(self.app.host.call(call).await.outcome?.result)
     }

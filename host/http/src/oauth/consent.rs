@@ -10,7 +10,7 @@ use crate::{
 };
 use axum::{http::StatusCode, response::Response};
 use portolan_identity::{IdentityError, OAuthError, Session, SignInPurpose};
-use portolan_vocabulary::Failure;
+use portolan_vocabulary::{Failure, Timestamp};
 use std::net::IpAddr;
 use url::Url;
 
@@ -20,8 +20,8 @@ pub(super) enum Origin<'a> {
     Redirect { host: String, is_loopback: bool },
     /// A device that shows this code.
     Device { user_code: &'a str },
-    /// An agent that has the address of a claim page; `asked_at` is when it got the address (RFC 3339).
-    Agent { asked_at: String },
+    /// An agent that has the address of a claim page; `asked_at` is when it got the address.
+    Agent { asked_at: Timestamp },
     /// The person themselves.
     Account,
 }
@@ -35,7 +35,7 @@ impl<'a> Origin<'a> {
                 Self::Redirect { host, is_loopback }
             }
             SignInPurpose::Device(request) => Self::Device { user_code: &request.user_code },
-            SignInPurpose::Claim(request) => Self::Agent { asked_at: request.asked_at.to_string() },
+            SignInPurpose::Claim(request) => Self::Agent { asked_at: request.asked_at },
             SignInPurpose::Account(_) => Self::Account,
         }
     }

@@ -22,7 +22,7 @@ use axum::{
 };
 use portolan_identity::{NewSession, Session};
 use portolan_pipeline::Operation;
-use portolan_vocabulary::{AgentCaller, ErrorCode, Failure, Role};
+use portolan_vocabulary::{AgentCaller, ErrorCode, Failure, Role, Timestamp};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -39,7 +39,7 @@ const SIGN_IN_NAME: &str = "The link of a text message";
 struct LinkView {
     phone_masked: String,
     agent_name: Option<String>,
-    asked_at: String,
+    asked_at: Timestamp,
 }
 
 #[derive(Deserialize)]
@@ -53,7 +53,7 @@ struct SignedIn {
 struct Candidate {
     agent_id: String,
     agent_name: Option<String>,
-    asked_at: String,
+    asked_at: Timestamp,
 }
 
 #[derive(Template)]
@@ -83,7 +83,7 @@ pub(crate) async fn show_link(
         Ok((_, link)) => {
             let (form_token, cookies) = form_token(&app, cookies);
             let shown = LinkPage { link, form_token: &form_token };
-            cookies.add_to(page(StatusCode::OK, &shown, FormTargets::ThisHost))
+            cookies.add_to(page(StatusCode::OK, &shown, FormTargets::ThisHostWithScript))
         }
         Err(failure) => failed(&failure),
     }
@@ -139,7 +139,7 @@ pub(crate) async fn show_approval(
     let (form_token, cookies) = form_token(&app, cookies);
     let (proof, form_token) = (&*session.proof, &*form_token);
     let shown = ApprovalPage { proof, form_token, problem, approval_code, candidate };
-    cookies.add_to(page(StatusCode::OK, &shown, FormTargets::ThisHost))
+    cookies.add_to(page(StatusCode::OK, &shown, FormTargets::ThisHostWithScript))
 }
 
 /// Claims the agent that the page has named, or signs the person out.

@@ -85,8 +85,10 @@ const DEFAULT_PROBLEM: &str = "Something went wrong on our side. Try again in a 
 #[derive(Template)]
 #[template(path = "phone.html")]
 struct PhonePage<'a> {
-    /// The application or agent that asks for consent; `None` for a sign-in at the account page.
+    /// The application or agent that asks for consent; `None` for a sign-in at the person's own pages.
     name: Option<&'a str>,
+    /// What the person wants to do after the sign-in, if it is not to see their account.
+    reason: Option<&'a str>,
     /// Whether the person came from an application in this browser, to which they can go back.
     can_go_back: bool,
     steps: &'a str,
@@ -196,8 +198,13 @@ async fn show_progress(app: &App, cookies: Cookies, progress: &SignInProgress) -
             let form_token = cookies.browser().map(|browser| identity.form_token(&browser));
             let form_token = form_token.unwrap_or_default();
             let asks = (!matches!(purpose, SignInPurpose::Account(_))).then_some(name);
+            let reason = match purpose {
+                SignInPurpose::Account(request) => request.reason.as_deref(),
+                _ => None,
+            };
             let phone = PhonePage {
                 name: asks,
+                reason,
                 can_go_back,
                 steps,
                 form_token: &form_token,

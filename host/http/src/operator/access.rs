@@ -3,13 +3,14 @@
 
 use super::token::OperatorToken;
 use crate::setting::Setting;
+use arc_swap::ArcSwap;
 use axum::http::{
     HeaderMap, HeaderName, HeaderValue,
     header::{AUTHORIZATION, HOST, ORIGIN},
 };
 use http::uri::Authority;
 use portolan_vocabulary::{ErrorCode, Failure};
-use std::{net::IpAddr, path::PathBuf};
+use std::net::IpAddr;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// The values of `Sec-Fetch-Site` (Fetch Metadata, section 2.4) for requests that no page of another origin
@@ -27,9 +28,7 @@ pub struct OperatorAccess {
     /// Whether `/metrics` needs no token.
     pub metrics_public: bool,
     /// The settings in force, for the operator.
-    pub settings: Vec<Setting>,
-    /// The data folder, whose free space the operator is told.
-    pub data_dir: PathBuf,
+    pub settings: ArcSwap<Vec<Setting>>,
 }
 
 impl OperatorAccess {
@@ -95,8 +94,7 @@ mod tests {
             token: OperatorToken::configured("the operator's token"),
             hosts: vec!["portolan.internal".to_owned()],
             metrics_public: false,
-            settings: Vec::new(),
-            data_dir: PathBuf::new(),
+            settings: ArcSwap::default(),
         };
         access.ensure_own(&headers(sent)).map_err(|failure| failure.error_code.into_owned())
     }

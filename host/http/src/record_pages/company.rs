@@ -6,8 +6,9 @@ use super::{
     reader::{MAX_LISTED, Reader},
     records::{Company, Event, Person, Role, view},
     structured,
-    words::{Badge, day, money, term, web},
+    words::{Badge, money, term, web},
 };
+use crate::times::of_record;
 use askama::Template;
 use portolan_publication::Roads;
 use serde_json::Value;
@@ -43,7 +44,7 @@ pub(super) struct RoleLine {
 pub(super) struct EventLine {
     pub(super) title: String,
     pub(super) href: String,
-    pub(super) at: String,
+    /// The element of the time.
     pub(super) on: String,
     pub(super) badge: Badge,
 }
@@ -66,8 +67,7 @@ impl EventLine {
         Self {
             title: event.title.clone(),
             href: roads.page(&format!("events/{}", event.id)),
-            at: event.date_published.clone(),
-            on: day(&event.date_published),
+            on: of_record(&event.date_published),
             badge: Badge::of(&event.map.maturity),
         }
     }

@@ -8,8 +8,9 @@ use super::{
     records::{Event, view},
     role::signal_link,
     structured,
-    words::{Badge, day, term, web},
+    words::{Badge, term, web},
 };
+use crate::times::of_record;
 use askama::Template;
 use serde_json::Value;
 
@@ -21,7 +22,7 @@ struct EventPage {
     kind: String,
     badge: Badge,
     is_lead: bool,
-    at: String,
+    /// The element of the time.
     on: String,
     summary: String,
     /// The article itself.
@@ -64,8 +65,7 @@ pub(super) async fn render(reader: &Reader<'_>, record: &Value) -> Result<String
         kind: term(&event.map.kind),
         is_lead: badge.class == "lead",
         badge,
-        at: event.date_published.clone(),
-        on: day(&event.date_published),
+        on: of_record(&event.date_published),
         summary: summary.to_owned(),
         article: event
             .url

@@ -5,8 +5,9 @@ use super::{
     reader::Reader,
     records::{Signal, Source},
     structured::embedded,
-    words::{Badge, day, money, shortened, term, web},
+    words::{Badge, money, shortened, term, web},
 };
+use crate::times::of_record;
 use portolan_publication::Roads;
 use serde_json::Value;
 
@@ -32,8 +33,8 @@ pub(super) struct Frame {
     pub(super) sources: Vec<SourceLine>,
     pub(super) handoffs: Vec<HandoffLink>,
     pub(super) objection_url: String,
-    pub(super) updated_at: String,
-    pub(super) updated_on: String,
+    /// The element of the time.
+    pub(super) updated: String,
 }
 
 /// What a frame is made from.
@@ -56,10 +57,9 @@ pub(super) struct SourceLine {
     pub(super) url: Option<String>,
     pub(super) kind: String,
     pub(super) title: String,
-    pub(super) published_at: Option<String>,
-    pub(super) published_on: String,
-    pub(super) read_at: String,
-    pub(super) read_on: String,
+    /// The elements of the times.
+    pub(super) published: String,
+    pub(super) read: String,
 }
 
 /// A link within the site, or to its sources.
@@ -76,8 +76,8 @@ pub(super) struct SignalEntry {
     pub(super) kind: String,
     pub(super) badge: Badge,
     pub(super) is_lead: bool,
-    pub(super) occurred_at: String,
-    pub(super) occurred_on: String,
+    /// The element of the time.
+    pub(super) occurred: String,
     pub(super) headline: String,
     pub(super) summary: String,
     pub(super) size: String,
@@ -107,8 +107,7 @@ impl Frame {
             sources: subject.sources.iter().map(SourceLine::new).collect(),
             handoffs: subject.handoffs,
             objection_url: format!("{}?record={}", roads.objection(), subject.id),
-            updated_at: subject.updated_at.to_owned(),
-            updated_on: day(subject.updated_at),
+            updated: of_record(subject.updated_at),
         }
     }
 }
@@ -120,10 +119,8 @@ impl SourceLine {
             url: web(&source.url).map(str::to_owned),
             kind: term(&source.kind),
             title: source.title.clone(),
-            published_on: source.published_at.as_deref().map(day).unwrap_or_default(),
-            published_at: source.published_at.clone(),
-            read_on: day(&source.retrieved_at),
-            read_at: source.retrieved_at.clone(),
+            published: source.published_at.as_deref().map(of_record).unwrap_or_default(),
+            read: of_record(&source.retrieved_at),
         }
     }
 }
@@ -155,8 +152,7 @@ impl SignalEntry {
             },
             is_lead: badge.class == "lead",
             badge,
-            occurred_at: signal.occurred_at.clone(),
-            occurred_on: day(&signal.occurred_at),
+            occurred: of_record(&signal.occurred_at),
             headline: signal.headline.clone(),
             summary: summary.to_owned(),
             size: round.into_iter().chain(amount).collect::<Vec<_>>().join(", "),

@@ -67,7 +67,7 @@ pub(super) async fn respond(
         }),
         false => match rendered(city, &publication, kind, id, &record).await {
             Ok(text) => tagged(headers, text, |text| {
-                page_of_text(StatusCode::OK, text, FormTargets::ThisHost)
+                page_of_text(StatusCode::OK, text, FormTargets::ThisHostWithScript)
             }),
             Err(error) => return failed(&error),
         },

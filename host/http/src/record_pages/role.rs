@@ -7,8 +7,9 @@ use super::{
     reader::Reader,
     records::{Role, Salary, Signal, view},
     structured,
-    words::{Badge, day, exact_money, per, shortened, term, web},
+    words::{Badge, exact_money, per, shortened, term, web},
 };
+use crate::times::calendar_day;
 use askama::Template;
 use portolan_publication::Roads;
 use serde_json::Value;
@@ -115,10 +116,15 @@ fn facts(role: &Role) -> Vec<(&'static str, String)> {
         ("Department", role.department.clone().unwrap_or_default()),
         ("Team", role.team.clone().unwrap_or_default()),
         ("Pay", role.base_salary.as_ref().map(pay).unwrap_or_default()),
-        ("Posted", role.date_posted.as_deref().map(day).unwrap_or_default()),
-        ("Open until", role.valid_through.as_deref().map(day).unwrap_or_default()),
+        ("Posted", role.date_posted.as_deref().and_then(day).unwrap_or_default()),
+        ("Open until", role.valid_through.as_deref().and_then(day).unwrap_or_default()),
     ];
     facts.into_iter().filter(|(_, value)| !value.is_empty()).collect()
+}
+
+/// Returns the day of a date or an instant.
+fn day(text: &str) -> Option<String> {
+    calendar_day(text.get(..10)?)
 }
 
 fn pay(pay: &Salary) -> String {

@@ -58,21 +58,6 @@ const TERMS: [(&str, &str); 31] = [
     ("ONCE", "once"),
 ];
 
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-
 impl Standing {
     /// Returns the class of the badge.
     pub(super) fn class(self) -> &'static str {
@@ -112,17 +97,6 @@ pub(super) fn term(id: &str) -> String {
     let words = id.replace('_', " ").to_lowercase();
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
-/// Returns the day of an instant in RFC 3339, such as "3 May 2026".
-pub(super) fn day(instant: &str) -> String {
-    let date = instant.get(..10).unwrap_or_default();
-    let mut parts = date.split('-').map(|part| part.parse::<usize>().ok());
-    let named = (|| {
-        let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
-        Some(format!("{day} {} {year}", MONTHS.get(month.checked_sub(1)?)?))
-    })();
-    named.unwrap_or_default()
 }
 
 /// Returns a number with commas between thousands.
@@ -189,12 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn times_and_numbers_are_readable_whatever_they_are() {
-        assert_eq!(day("2026-05-03T00:00:00.000Z"), "3 May 2026");
-        for text in ["", "2026", "2026-13-01", "2026-00-01", "äääääääääää", "2026-05-ab"]
-        {
-            assert_eq!(day(text), "", "{text}");
-        }
+    fn numbers_are_readable_whatever_they_are() {
         assert_eq!(money(5_000_000.0, "USD"), "USD 5,000,000");
         assert_eq!(
             [0.0, 999.4, 1000.0, -1234.0, f64::INFINITY].map(number),

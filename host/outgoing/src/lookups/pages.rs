@@ -68,12 +68,19 @@ impl Pages {
         Ok(Self { client, port })
     }
 
-    /// Reads the page at an address.
-    pub(super) async fn read(&self, address: &str) -> Result<String, LookupError> {
+    /// Reads the page at an address, with the header `traceparent`, if there is one.
+    pub(super) async fn read(
+        &self,
+        address: &str,
+        traceparent: Option<String>,
+    ) -> Result<String, LookupError> {
         let mut url = Url::parse(address).map_err(|_| LookupError::Unreachable)?;
         // Every https address can have a port.
         let _set = url.set_port(Some(self.port));
-        let request = self.client.get(url).header(ACCEPT, MEDIA_TYPES.join(", "));
+        let mut request = self.client.get(url).header(ACCEPT, MEDIA_TYPES.join(", "));
+        if let Some(traceparent) = traceparent {
+            request = request.header("traceparent", traceparent);
+        }
         let response = request.send().await.map_err(|error| request_error(&error))?;
         let status = response.status();
         if status.is_redirection() {

@@ -31,14 +31,19 @@ impl Lookups {
         Ok(Self { dns, pages })
     }
 
-    /// Makes a look-up and returns its texts. A page is one text.
-    pub async fn look_up(&self, request: &LookupRequest) -> Result<Vec<String>, LookupError> {
+    /// Makes a look-up and returns its texts. A page is one text, and is asked for with
+    /// the header `traceparent`, if there is one.
+    pub async fn look_up(
+        &self,
+        request: &LookupRequest,
+        traceparent: Option<String>,
+    ) -> Result<Vec<String>, LookupError> {
         match request {
             LookupRequest::Txt(name) => {
                 let texts = tokio::time::timeout(TIMEOUT, self.dns.txt_records(name)).await;
                 texts.unwrap_or(Err(LookupError::ResolverUnavailable))
             }
-            LookupRequest::Page(url) => Ok(vec![self.pages.read(url).await?]),
+            LookupRequest::Page(url) => Ok(vec![self.pages.read(url, traceparent).await?]),
         }
     }
 }

@@ -23,6 +23,7 @@ mod usage;
 
 use account::Account;
 use ahash::RandomState;
+use arc_swap::ArcSwap;
 use caller::{CallerAccounts, CallerCounters, CallerKey, Counted, key_of};
 use concurrency::Concurrency;
 use counter::{Counter, Taken};
@@ -61,7 +62,7 @@ pub struct Rates(Option<Counters>);
 
 #[derive(Debug)]
 struct Counters {
-    limits: Limits,
+    limits: ArcSwap<Limits>,
     clock: Clock,
     counters: Cache<(Rate, Account), Arc<Counter>, RandomState>,
     callers: Cache<CallerKey, Arc<CallerCounters>, RandomState>,
@@ -77,13 +78,24 @@ impl Rates {
         let builder = Cache::builder().max_capacity(MAX_CALLERS).time_to_live(CALLER_LIFE);
         let callers = builder.build_with_hasher(RandomState::new());
         let concurrency = Concurrency::new(limits, MAX_COUNTERS);
-        let (limits, exchange) = (limits.clone(), Exchange::new(keys));
+        let (limits, exchange) = (ArcSwap::from_pointee(limits.clone()), Exchange::new(keys));
         Self(Some(Counters { limits, clock, counters, callers, concurrency, exchange }))
     }
 
     /// Returns rates without limits, for tests and benchmarks.
     pub fn unlimited() -> Self {
         Self(None)
+    }
+
+    /// Uses these limits from now on. What was taken of a limit stays taken, as a part of the new one.
+    pub fn set_limits(&self, limits: &Limits) {
+        let Some(counters) = &self.0 else { return };
+        counters.limits.store(Arc::new(limits.clone()));
+        for (key, counter) in &counters.counters {
+            let (rate, account) = &*key;
+            counter.set_limit(counters.limit(*rate, account));
+        }
+        counters.callers.invalidate_all();
     }
 
     /// Counts a call against the caller's limits, or against those of the person who makes it on a page, and returns
@@ -275,11 +287,17 @@ impl Counters {
         }
     }
 
+    /// Returns how much an account may take of a rate, and in which time it refills.
+    fn limit(&self, rate: Rate, account: &Account) -> (u64, Duration) {
+        let row = rate.row();
+        let limit = (row.limit)(&self.limits.load()).saturating_mul(account.factor(row.factors));
+        (limit.max(1), row.period)
+    }
+
     /// Returns the counter of an account for a rate.
     fn counted(&self, rate: Rate, account: Account) -> Counted {
         let (row, kind) = (rate.row(), account.kind());
-        let limit = (row.limit)(&self.limits).saturating_mul(account.factor(row.factors));
-        let limit = (limit.max(1), row.period);
+        let limit = self.limit(rate, &account);
         let counter = self.counters.get_with((rate, account.clone()), || {
             let key = self.exchange.key(row.name, &account);
             let bucket = self.exchange.restored(&key);

@@ -67,10 +67,12 @@ impl CallState {
             },
             data,
             request_id,
+            trace: None,
             occurred_at: now,
             test_mode,
             agents: Vec::new(),
             rules: None,
+            has_email: false,
         };
         work.unit.publish(event);
         Ok(())

@@ -210,6 +210,7 @@ fn event_row(event: &NewEvent) -> Value {
         event.request_id,
         event.occurred_at.as_millis(),
         u8::from(event.test_mode),
+        event.trace,
     ])
 }
 

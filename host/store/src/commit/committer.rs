@@ -1,12 +1,12 @@
 //! Group commit: one task takes all waiting units of work, reads the state that they depend on once,
 //! validates them one after the other against it, and writes the valid ones in one transaction.
 //!
-//! Units gather while a transaction is written to disk, so many units share one sync. Nodes on one
-//! PostgreSQL commit under a lock. So units are committed one after the other everywhere, and the
-//! state that a unit was validated against cannot change before the unit is written.
+//! Units gather while a transaction is written to disk, so many units share one sync. SQLite has one writer. On
+//! PostgreSQL, nodes commit at the same time, each under the locks of its units. So the state that a unit was
+//! validated against cannot change before the unit is written.
 
 use super::{
-    apply::WriteBatch, quotas::QuotaState, rates::Rates, signals::Signals,
+    apply::WriteBatch, locks::Locks, quotas::QuotaState, rates::Rates, signals::Signals,
     validation::ValidationState, verdict::Verdict,
 };
 use crate::{
@@ -38,6 +38,10 @@ const LINGER: Duration = Duration::from_micros(300);
 /// The time-out of one transaction; it is longer than `lock_timeout`, the longest wait for the commit of
 /// another node.
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long a batch waits for locks that another node keeps. It is longer than a commit takes.
+const LOCKS_TIMEOUT: Duration = Duration::from_secs(1);
+/// The same for a unit by itself, after its batch has waited.
+const UNIT_LOCKS_TIMEOUT: Duration = Duration::from_millis(100);
 /// The queue's capacity; further callers wait to enqueue.
 const QUEUE_CAPACITY: usize = 4_096;
 
@@ -45,6 +49,8 @@ pub(crate) type CommitResult = Result<Verdict, Arc<DbError>>;
 
 struct Job {
     changes: Changes,
+    /// Empty on SQLite.
+    locks: Locks,
     reply: oneshot::Sender<CommitResult>,
 }
 
@@ -52,19 +58,33 @@ struct Job {
 #[derive(Debug, Clone)]
 pub(crate) struct Committer {
     jobs: mpsc::Sender<Job>,
+    /// The maximum number of locks of a batch; `None` on SQLite, where units need none.
+    batch_locks: Option<usize>,
 }
 
 impl Committer {
     pub(crate) fn start(database: Database) -> Result<Self, DbError> {
         let (jobs, queue) = mpsc::channel(QUEUE_CAPACITY);
+        let batch_locks = database.backend.batch_locks();
         database.backend.clone().spawn("portolan-commit", run(database, queue))?;
-        Ok(Self { jobs })
+        Ok(Self { jobs, batch_locks })
+    }
+
+    /// Returns the number of units that wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.jobs.max_capacity() - self.jobs.capacity()
     }
 
     pub(crate) async fn commit(&self, changes: Changes) -> CommitResult {
         let (reply, committed) = oneshot::channel();
         let closed = || Arc::new(DbError::Closed);
-        self.jobs.send(Job { changes, reply }).await.map_err(|_| closed())?;
+        let locks = match self.batch_locks {
+            None => Locks::default(),
+            Some(most) => Some(Locks::of(&changes))
+                .filter(|locks| locks.len() <= most)
+                .unwrap_or_else(Locks::alone),
+        };
+        self.jobs.send(Job { changes, locks, reply }).await.map_err(|_| closed())?;
         committed.await.map_err(|_| closed())?
     }
 }
@@ -95,74 +115,104 @@ async fn run(database: Database, mut queue: mpsc::Receiver<Job>) {
         }) else {
             return;
         };
-        let batch = gather(first, &mut deferred, &mut queue, expected, linger).await;
-        expected = batch.len();
-        commit_batch(&database, batch).await;
+        let mut batch = Batch::new(first);
+        deferred = batch.gather(&mut queue, &database.backend, (expected, linger)).await;
+        expected = batch.jobs.len();
+        batch.commit(&database).await;
     }
 }
 
-/// Gathers a batch. Callers whose units were just committed enqueue their next ones at about the
-/// same time, so this waits until the batch is as large as the last one, at most for `linger`. A job that
-/// would make the batch too large is put into `deferred`.
-async fn gather(
-    first: Job,
-    deferred: &mut Option<Job>,
-    queue: &mut mpsc::Receiver<Job>,
-    expected: usize,
-    linger: Duration,
-) -> Vec<Job> {
-    let begun = Instant::now();
-    let mut documents = first.changes.weight();
-    let mut batch = vec![first];
-    while batch.len() < BATCH {
-        let Ok(job) = queue.try_recv() else {
-            if batch.len() >= expected || begun.elapsed() >= linger {
-                break;
+/// Units that are committed together.
+struct Batch {
+    jobs: Vec<Job>,
+    /// The number of documents that the units read and write.
+    documents: usize,
+    locks: Locks,
+}
+
+impl Batch {
+    fn new(first: Job) -> Self {
+        let (documents, locks) = (first.changes.weight(), first.locks.clone());
+        Self { jobs: vec![first], documents, locks }
+    }
+
+    /// Adds the units that wait. Callers whose units were just committed enqueue their next ones at about the
+    /// same time, so this waits until the batch is as large as the last one, at most for `linger`. Returns a unit
+    /// that would make the batch too large.
+    async fn gather(
+        &mut self,
+        queue: &mut mpsc::Receiver<Job>,
+        backend: &Backend,
+        (expected, linger): (usize, Duration),
+    ) -> Option<Job> {
+        let begun = Instant::now();
+        while self.jobs.len() < BATCH {
+            let Ok(job) = queue.try_recv() else {
+                if self.jobs.len() >= expected || begun.elapsed() >= linger {
+                    break;
+                }
+                tokio::task::yield_now().await;
+                continue;
+            };
+            let documents = self.documents + job.changes.weight();
+            let locks = self.locks.len() + job.locks.len();
+            if documents > BATCH_DOCUMENTS || backend.batch_locks().is_some_and(|most| locks > most)
+            {
+                return Some(job);
             }
-            tokio::task::yield_now().await;
-            continue;
-        };
-        documents += job.changes.weight();
-        if documents > BATCH_DOCUMENTS {
-            *deferred = Some(job);
-            break;
+            self.documents = documents;
+            self.locks.extend(&job.locks);
+            self.jobs.push(job);
         }
-        batch.push(job);
+        None
     }
-    batch
-}
 
-/// Commits a batch and answers the caller of each unit. A unit whose content the database refuses
-/// must not fail the others, so after such an error each unit is committed by itself.
-async fn commit_batch(database: &Database, batch: Vec<Job>) {
-    let changes: Vec<&Changes> = batch.iter().map(|job| &job.changes).collect();
-    let verdicts = match commit(database, &changes).await {
-        Ok(verdicts) => verdicts.into_iter().map(Ok).collect(),
-        Err(error) if changes.len() > 1 && error.is_about_content() => {
-            let mut verdicts = Vec::new();
-            for unit in &changes {
-                match commit(database, &[unit]).await {
-                    Ok(verdict) => verdicts.extend(verdict.into_iter().map(Ok)),
-                    Err(error) => verdicts.push(Err(Arc::new(error))),
+    /// Commits the units and answers the caller of each.
+    async fn commit(self, database: &Database) {
+        let verdicts = self.verdicts(database).await;
+        for (job, verdict) in self.jobs.into_iter().zip(verdicts) {
+            // The send fails if the caller has timed out; its unit is committed all the same.
+            let _sent = job.reply.send(verdict);
+        }
+    }
+
+    /// A unit whose content the database refuses, or whose locks another node keeps, must not fail the others, so
+    /// after such an error each unit is committed by itself.
+    async fn verdicts(&self, database: &Database) -> Vec<CommitResult> {
+        let changes: Vec<_> = self.jobs.iter().map(|job| &job.changes).collect();
+        let error = match commit(database, (&self.locks, LOCKS_TIMEOUT), &changes).await {
+            Ok(verdicts) => return verdicts.into_iter().map(Ok).collect(),
+            Err(error) if error.is_about_locks() => {
+                match commit(database, (&Locks::alone(), LOCKS_TIMEOUT), &changes).await {
+                    Ok(verdicts) => return verdicts.into_iter().map(Ok).collect(),
+                    Err(error) => error,
                 }
             }
-            verdicts
-        }
-        Err(error) => {
+            Err(error) => error,
+        };
+        if changes.len() == 1 || !(error.is_about_content() || error.is_lock_timeout()) {
             let error = Arc::new(error);
-            changes.iter().map(|_| Err(Arc::clone(&error))).collect::<Vec<_>>()
+            return changes.iter().map(|_| Err(Arc::clone(&error))).collect();
         }
-    };
-    for (job, verdict) in batch.into_iter().zip(verdicts) {
-        // The send fails if the caller has timed out; its unit is committed all the same.
-        let _sent = job.reply.send(verdict);
+        let mut verdicts = Vec::with_capacity(changes.len());
+        for job in &self.jobs {
+            match commit(database, (&job.locks, UNIT_LOCKS_TIMEOUT), &[&job.changes]).await {
+                Ok(verdict) => verdicts.extend(verdict.into_iter().map(Ok)),
+                Err(error) => verdicts.push(Err(Arc::new(error))),
+            }
+        }
+        verdicts
     }
 }
 
 /// Commits within a time-out, because a server that hangs must not block all later commits.
 /// Dropping the transaction closes its connection.
-async fn commit(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdict>, DbError> {
-    let committed = tokio::time::timeout(COMMIT_TIMEOUT, commit_all(database, batch)).await;
+async fn commit(
+    database: &Database,
+    locks: (&Locks, Duration),
+    batch: &[&Changes],
+) -> Result<Vec<Verdict>, DbError> {
+    let committed = tokio::time::timeout(COMMIT_TIMEOUT, commit_all(database, locks, batch)).await;
     committed.map_err(|_| DbError::TimedOut)?
 }
 
@@ -170,9 +220,16 @@ async fn commit(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdict>,
 /// usage of the scope.
 type LayoutRow = (i64, i64, String, String, i64, i64, i64, i64, i64);
 
-async fn commit_all(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdict>, DbError> {
+async fn commit_all(
+    database: &Database,
+    (locks, timeout): (&Locks, Duration),
+    batch: &[&Changes],
+) -> Result<Vec<Verdict>, DbError> {
     let Database { backend, statements, .. } = database;
-    let mut transaction = backend.begin_commit().await?;
+    let mut transaction = match locks.in_order() {
+        Some(locks) => backend.begin_shared(&locks, timeout).await?,
+        None => backend.begin_alone().await?,
+    };
     let mut quotas = QuotaState::new(&database.quotas, &database.rates);
     let used: BTreeSet<_> = batch.iter().flat_map(|changes| changes.collections()).collect();
     let used = used.into_iter().map(|id| json!([id.0])).collect();

@@ -2,6 +2,7 @@
 //! so that the sequences of inboxes have no gaps. The delivery rules of people apply here and nowhere else.
 
 use super::{
+    email_notices::EmailNotices,
     holding::Holding,
     releasing::{Released, release},
     signals::Announcement,
@@ -45,6 +46,12 @@ pub(crate) async fn fan_out(
         released.extend(release(transaction, statements, &mut holding, step).await?);
     }
     holding.find_behind(transaction, statements, events).await?;
+    let mut notices = EmailNotices::default();
+    for event in &released {
+        if let Some((owner_id, now)) = &event.told {
+            notices.add(owner_id, &event.event_type, &event.event_id, *now);
+        }
+    }
     let mut entries: Vec<Incoming<'_>> = released.iter().map(Incoming::late).collect();
     let mut deliveries = Vec::new();
     for event in events {
@@ -53,7 +60,12 @@ pub(crate) async fn fan_out(
         }
         match &event.audience {
             Audience::Agent(id) => entries.push(Incoming::new(event, vec![id.clone()])),
-            Audience::Owner(_) => entries.push(Incoming::new(event, event.agents.clone())),
+            Audience::Owner(owner_id) => {
+                if event.has_email {
+                    notices.add(owner_id, &event.event_type, &event.id, event.occurred_at);
+                }
+                entries.push(Incoming::new(event, event.agents.clone()));
+            }
             Audience::Listeners => {
                 let since = event.occurred_at.as_millis().saturating_sub(LISTENER_AGE_MS);
                 let since = vec![json!([signed(since)])];
@@ -71,7 +83,8 @@ pub(crate) async fn fan_out(
             Audience::Capabilities => {}
         }
     }
-    let has_timers = holding.write(transaction, statements).await?;
+    let has_held = holding.write(transaction, statements).await?;
+    let has_timers = notices.write(transaction, statements).await? || has_held;
     let agents: BTreeSet<String> =
         entries.iter().flat_map(|event| &event.agents).cloned().collect();
     let keys = || agents.iter().map(|id| json!([id])).collect::<Vec<_>>();
@@ -114,7 +127,7 @@ impl<'a> Incoming<'a> {
 
     /// Makes an event that was held.
     fn late(event: &'a Released) -> Self {
-        let Released { event_id, event_type, occurred_at, agents } = event;
+        let Released { event_id, event_type, occurred_at, agents, .. } = event;
         Self { id: event_id, event_type, occurred_at: *occurred_at, agents: agents.clone() }
     }
 
@@ -170,6 +183,13 @@ pub(crate) async fn run_commands(
             }
             // Held events are delivered with the new ones.
             OutboxCommand::ReconsiderHeld { .. } | OutboxCommand::Release(_) => continue,
+            OutboxCommand::TakeEmailNotices { owner_id, told } => {
+                let told = told.iter();
+                let told =
+                    told.map(|(event_type, events)| json!([owner_id, event_type, signed(*events)]));
+                transaction.run(&statements.email_notices.take, told.collect()).await?;
+                (&statements.email_notices.drop_empty, json!([owner_id]))
+            }
             OutboxCommand::Count(count) => {
                 let (first, step) = (signed(count.after(0)), signed(count.step));
                 let expires_at = signed(count.expires_at.as_millis());

@@ -114,7 +114,7 @@ impl Holding {
     /// Returns whether a new event is delivered now. Otherwise it is dropped or held, as the rules say.
     pub(super) fn admits(&mut self, event: &NewEvent) -> bool {
         let Some(rules) = &event.rules else { return true };
-        if event.agents.is_empty() {
+        if event.agents.is_empty() && !event.has_email {
             return false;
         }
         let now = event.occurred_at;

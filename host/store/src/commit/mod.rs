@@ -3,8 +3,10 @@
 mod apply;
 mod caps;
 mod committer;
+mod email_notices;
 mod fan_out;
 mod holding;
+mod locks;
 mod overflow;
 mod quotas;
 mod rates;

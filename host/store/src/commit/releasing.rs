@@ -9,7 +9,7 @@ use crate::{
     error::DbError,
     integers::{signed, unsigned},
 };
-use portolan_vocabulary::{EventParts, Timestamp, Timing};
+use portolan_vocabulary::{EventParts, Timestamp, Timing, is_told_by_email};
 use serde_json::json;
 
 /// A held event that is delivered now.
@@ -19,6 +19,8 @@ pub(super) struct Released {
     pub(super) event_type: String,
     pub(super) occurred_at: Timestamp,
     pub(super) agents: Vec<String>,
+    /// The owner who is also told by email, and when.
+    pub(super) told: Option<(String, Timestamp)>,
 }
 
 /// A held event: its sequence, id, type, subject and data, the kind and id of its audience, its time, its due
@@ -81,13 +83,16 @@ fn pass(holding: &mut Holding, release: &Release, row: HeldRow) -> Option<Releas
     }
     let is_for = |agent: &&String| audience != "agent" || audience_id.as_ref() == Some(*agent);
     let agents: Vec<String> = release.agents.iter().filter(is_for).cloned().collect();
+    let is_told = release.has_email
+        && audience == "owner"
+        && is_told_by_email(&event_type, &data, &rules.owner_id);
     let later = match timing {
         // Before an event that waits is due, nothing puts it off: else this could go on for ever.
         Timing::Later(until) if !is_due && !is_summarized => {
             Some((until.min(Timestamp::from_millis(unsigned(due_at))), false))
         }
         Timing::Later(until) => Some((until, false)),
-        _ if agents.is_empty() => None,
+        _ if agents.is_empty() && !is_told => None,
         _ => holding.caps.count(rules, &event_type, now).err().map(|until| (until, true)),
     };
     if let Some((until, summarized)) = later {
@@ -98,5 +103,6 @@ fn pass(holding: &mut Holding, release: &Release, row: HeldRow) -> Option<Releas
     }
     holding.end(&rules.owner_id, seq);
     let occurred_at = Timestamp::from_millis(unsigned(at));
-    Some(Released { event_id, event_type, occurred_at, agents })
+    let told = is_told.then(|| (rules.owner_id.clone(), now));
+    Some(Released { event_id, event_type, occurred_at, agents, told })
 }

@@ -11,7 +11,7 @@ use sea_query::{PostgresQueryBuilder, SelectStatement, SqliteQueryBuilder};
 use sea_query_sqlx::SqlxBinder as _;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 /// SQL types that both databases have.
 pub(crate) const TEXT: &str = "TEXT";
@@ -126,16 +126,42 @@ impl Backend {
         }
     }
 
-    /// Begins the transaction that commits units of work. One transaction at a time runs on all
-    /// nodes. On SQLite this blocks the thread.
-    pub(crate) async fn begin_commit(&self) -> Result<Transaction, DbError> {
+    /// Begins a transaction in which nothing else is committed on any node. On SQLite this blocks the thread.
+    pub(crate) async fn begin_alone(&self) -> Result<Transaction, DbError> {
         Ok(match self {
-            Self::Sqlite(sqlite) => Transaction::Sqlite(sqlite.writer.begin().await?),
-            Self::Postgres(server) => Transaction::Postgres(server.begin().await?),
+            Self::Sqlite(sqlite) => {
+                sqlite.ensure_in_place()?;
+                Transaction::Sqlite(sqlite.writer.begin().await?)
+            }
+            Self::Postgres(server) => Transaction::Postgres(server.begin_alone().await?),
         })
     }
 
-    /// Returns the statement that waits until no other node commits; `None` on SQLite, where the writer's
+    /// Begins a transaction beside those of other nodes, under these locks: the number of each, in ascending
+    /// order, and whether it is exclusive. On SQLite nothing else is committed.
+    /// Each wait for a lock ends after `timeout`.
+    pub(crate) async fn begin_shared(
+        &self,
+        locks: &[(i64, bool)],
+        timeout: Duration,
+    ) -> Result<Transaction, DbError> {
+        Ok(match self {
+            Self::Sqlite(_) => self.begin_alone().await?,
+            Self::Postgres(server) => {
+                Transaction::Postgres(server.begin_shared(locks, timeout).await?)
+            }
+        })
+    }
+
+    /// Returns the maximum number of locks that a transaction should take; `None` on SQLite, where it takes none.
+    pub(crate) fn batch_locks(&self) -> Option<usize> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(server) => Some(server.batch_locks),
+        }
+    }
+
+    /// Returns the statement that waits until nothing is being committed; `None` on SQLite, where the writer's
     /// lock does that.
     pub(crate) fn commit_lock(&self) -> Option<String> {
         match self {

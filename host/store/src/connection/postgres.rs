@@ -5,7 +5,7 @@ use super::{
     timeout::{ACQUIRE_TIMEOUT, OPEN_TIMEOUT},
 };
 use crate::error::DbError;
-use portolan_vocabulary::{Quota, Quotas};
+use portolan_vocabulary::{Quota, Quotas, entropy};
 use sqlx::{
     AssertSqlSafe, Connection as _, Executor as _, PgConnection, PgPool,
     migrate::Migrator,
@@ -19,12 +19,15 @@ use std::{
 
 static MIGRATIONS: Migrator = sqlx::migrate!("src/migrations/postgres");
 
+/// How long a statement waits for a lock.
+const LOCK_TIMEOUT: &str = "10s";
 /// A connection that was idle for longer than this is tested before it is used.
 const PING_AFTER_IDLE: Duration = Duration::from_secs(1);
 const CONNECTIONS: u32 = 16;
 /// The pause between attempts to connect while the host starts.
 const RETRY_INTERVAL: Duration = Duration::from_millis(100);
-/// The key of the advisory lock under which nodes commit: "portolan" as a number.
+/// The key of the advisory lock that commits share, and that is exclusive for work during which nothing may be
+/// committed: "portolan" as a number.
 const COMMIT_LOCK: i64 = i64::from_be_bytes(*b"portolan");
 
 /// Returns the newest step of the schema that this version knows.
@@ -32,7 +35,8 @@ pub(super) fn newest_step() -> i64 {
     MIGRATIONS.iter().map(|step| step.version).max().unwrap_or(0)
 }
 
-/// Returns the statement that waits for the commit lock and keeps it until the end of the transaction.
+/// Returns the statement that waits until nothing is being committed, and lets nothing be committed until the end
+/// of the transaction.
 pub(super) fn commit_lock() -> String {
     format!("SELECT pg_advisory_xact_lock({COMMIT_LOCK})")
 }
@@ -45,6 +49,10 @@ pub(crate) struct PostgresServer {
     pub(super) shares: Shares,
     /// The connection of the last commit, for the next one. A pool would test it before and after each use.
     pub(crate) idle_connection: Arc<Mutex<Option<PgConnection>>>,
+    /// The part of the counts of usage that this node adds to.
+    usage_part: i64,
+    /// The maximum number of locks that a batch should take. The server has room for several such batches.
+    pub(crate) batch_locks: usize,
 }
 
 pub(crate) struct PostgresTransaction {
@@ -57,7 +65,7 @@ impl PostgresServer {
         let options = PgConnectOptions::from_str(url)?.application_name("portolan").options([
             // A node that hangs must not block the others.
             ("idle_in_transaction_session_timeout", "10s"),
-            ("lock_timeout", "10s"),
+            ("lock_timeout", LOCK_TIMEOUT),
         ]);
         // Opened outside a pool, which would hide the reason of a failure to connect.
         let mut first = connect_with_retries(&options).await.map_err(|error| {
@@ -70,12 +78,16 @@ impl PostgresServer {
             return Err(DbError::TooOld(version));
         }
         MIGRATIONS.run(&mut first).await?;
+        merge_usage(&mut first).await?;
+        let batch_locks = batch_locks(&mut first).await?;
         let shares = Shares::for_network();
         let query_time = default_query_time().as_millis().to_string();
         let queries = pool(shares.connections())
             .connect_lazy_with(options.clone().options([("statement_timeout", query_time)]));
         let pool = pool(CONNECTIONS).connect_lazy_with(options);
-        Ok(Self { pool, queries, shares, idle_connection: Arc::default() })
+        let usage_part = i64::from_le_bytes(entropy()).checked_abs().unwrap_or(1).max(1);
+        let idle_connection = Arc::default();
+        Ok(Self { pool, queries, shares, idle_connection, usage_part, batch_locks })
     }
 
     pub(super) async fn close(&self) {
@@ -89,18 +101,50 @@ impl PostgresServer {
         }
     }
 
-    /// Waits until no other node commits, and begins a transaction.
-    pub(crate) async fn begin(&self) -> Result<PostgresTransaction, DbError> {
+    /// Begins a transaction in which nothing else is committed on any node.
+    pub(crate) async fn begin_alone(&self) -> Result<PostgresTransaction, DbError> {
+        self.begin(&format!("BEGIN; {}", commit_lock())).await
+    }
+
+    /// Begins a transaction under these locks: the number of each, in ascending order, and whether it is exclusive.
+    /// The wait for each ends after `timeout`.
+    pub(crate) async fn begin_shared(
+        &self,
+        locks: &[(i64, bool)],
+        timeout: Duration,
+    ) -> Result<PostgresTransaction, DbError> {
+        let (mut high, mut low, mut exclusive) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, is_exclusive) in locks {
+            // Two halves, because locks with one number are for the commit lock.
+            high.push((number >> 32).to_string());
+            low.push((*number as i32).to_string());
+            exclusive.push(if *is_exclusive { "t" } else { "f" });
+        }
+        let (high, low, exclusive) = (high.join(","), low.join(","), exclusive.join(","));
+        let (part, timeout) = (self.usage_part, timeout.as_millis());
+        self.begin(&format!(
+            "BEGIN; SELECT pg_advisory_xact_lock_shared({COMMIT_LOCK});
+             SELECT set_config('portolan.part', '{part}', true), set_config('lock_timeout', '{timeout}', true);
+             SELECT CASE WHEN l.exclusive THEN pg_advisory_xact_lock(l.high, l.low)
+                 ELSE pg_advisory_xact_lock_shared(l.high, l.low) END
+             FROM (SELECT * FROM unnest('{{{high}}}'::integer[], '{{{low}}}'::integer[], '{{{exclusive}}}'::boolean[])
+                 WITH ORDINALITY AS k(high, low, exclusive, place) ORDER BY place) l;
+             SELECT set_config('lock_timeout', '{LOCK_TIMEOUT}', true)"
+        ))
+        .await
+    }
+
+    async fn begin(&self, sql: &str) -> Result<PostgresTransaction, DbError> {
         let idle_connection =
             self.idle_connection.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(connection) = idle_connection {
-            match self.begin_on(connection).await {
+            match self.begin_on(connection, sql).await {
                 // The server may have restarted since the last commit.
                 Err(DbError::Sqlx(error)) if error.as_database_error().is_none() => {}
                 begun => return begun,
             }
         }
-        self.begin_on(self.connect().await?).await
+        self.begin_on(self.connect().await?, sql).await
     }
 
     /// Opens a connection outside the pool.
@@ -121,10 +165,14 @@ impl PostgresServer {
         Ok(connect(&options).await?)
     }
 
-    async fn begin_on(&self, connection: PgConnection) -> Result<PostgresTransaction, DbError> {
+    async fn begin_on(
+        &self,
+        connection: PgConnection,
+        sql: &str,
+    ) -> Result<PostgresTransaction, DbError> {
         let idle_connection = Arc::clone(&self.idle_connection);
         let mut transaction = PostgresTransaction { connection: Some(connection), idle_connection };
-        transaction.execute(format!("BEGIN; {}", commit_lock())).await?;
+        transaction.execute(sql.to_owned()).await?;
         Ok(transaction)
     }
 }
@@ -150,6 +198,36 @@ impl PostgresTransaction {
 /// Returns how long a component's query may take if the operator has set no other time.
 pub(super) fn default_query_time() -> Duration {
     Quotas::default().time("", Quota::QueryMs)
+}
+
+/// Adds the counts of usage of all nodes together. Nodes that run count on from zero.
+async fn merge_usage(connection: &mut PgConnection) -> Result<(), DbError> {
+    let lock = commit_lock();
+    let sql = format!(
+        "BEGIN; {lock};
+         WITH parts AS (DELETE FROM collection_usage WHERE part <> 0 RETURNING *)
+         INSERT INTO collection_usage AS u (collection, part, documents, tombstones, bytes)
+         SELECT collection, 0, sum(documents), sum(tombstones), sum(bytes) FROM parts GROUP BY collection
+         ON CONFLICT (collection, part) DO UPDATE SET documents = u.documents + excluded.documents,
+             tombstones = u.tombstones + excluded.tombstones, bytes = u.bytes + excluded.bytes;
+         WITH parts AS (DELETE FROM timer_usage WHERE part <> 0 RETURNING *)
+         INSERT INTO timer_usage AS u (capability, part, timers, bytes)
+         SELECT capability, 0, sum(timers), sum(bytes) FROM parts GROUP BY capability
+         ON CONFLICT (capability, part) DO UPDATE SET timers = u.timers + excluded.timers,
+             bytes = u.bytes + excluded.bytes;
+         COMMIT"
+    );
+    sqlx::raw_sql(AssertSqlSafe(sql)).execute(connection).await?;
+    Ok(())
+}
+
+/// Returns how many locks a batch should take at most: an eighth of those for which the server has room.
+async fn batch_locks(connection: &mut PgConnection) -> Result<usize, DbError> {
+    const ROOM: &str = "SELECT CAST(current_setting('max_locks_per_transaction') AS BIGINT)
+        * (CAST(current_setting('max_connections') AS BIGINT)
+           + CAST(current_setting('max_prepared_transactions') AS BIGINT))";
+    let room: i64 = sqlx::query_scalar(ROOM).fetch_one(connection).await?;
+    Ok(usize::try_from(room / 8).unwrap_or(0))
 }
 
 fn pool(connections: u32) -> PgPoolOptions {

@@ -2,6 +2,7 @@
 
 use super::{
     native::Writer,
+    place::Place,
     query_pool::QueryPool,
     shares::Shares,
     timeout::{ACQUIRE_TIMEOUT, OPEN_TIMEOUT},
@@ -36,6 +37,8 @@ pub(crate) struct Sqlite {
     pub(super) queries: Arc<QueryPool>,
     pub(super) shares: Shares,
     pub(crate) path: PathBuf,
+    /// The database and its lock file as they were opened.
+    places: Box<[Place; 2]>,
     /// The lock file, which is locked while the database is open, because two hosts on one file would
     /// overwrite each other.
     lock: File,
@@ -86,11 +89,23 @@ impl Sqlite {
         let shares = Shares::for_processors();
         let queries = QueryPool::open(path, READERS as usize)?;
         let writer = Writer::open(path)?;
-        Ok(Self { writer, write_pool, readers, queries, shares, path: path.to_owned(), lock })
+        let place = |path: &Path| {
+            Place::of(path).map_err(|error| DbError::File { path: path.to_owned(), error })
+        };
+        let places = Box::new([place(path)?, place(&lock_path(path))?]);
+        let path = path.to_owned();
+        Ok(Self { writer, write_pool, readers, queries, shares, path, places, lock })
+    }
+
+    /// Ensures that the files were neither deleted nor replaced: writes into them would be lost, and another host
+    /// could use what is in their place.
+    pub(super) fn ensure_in_place(&self) -> Result<(), DbError> {
+        self.places.iter().try_for_each(Place::ensure_unchanged)
     }
 
     /// Waits until nothing else in this host writes, and blocks all other writes until the guard is dropped.
     pub(crate) async fn lock_writer(&self) -> Result<impl Sized, DbError> {
+        self.ensure_in_place()?;
         self.writer.lock().await
     }
 
@@ -122,15 +137,21 @@ async fn open_pool(
 /// Locks the file `…-lock` next to the database; the system releases the lock when the process ends. The
 /// error is `InUse` if another process has the lock.
 pub(super) fn lock(path: &Path) -> Result<File, DbError> {
-    let mut name = path.as_os_str().to_owned();
-    name.push("-lock");
-    let file = |error| DbError::File { path: Path::new(&name).to_owned(), error };
+    let name = lock_path(path);
+    let file = |error| DbError::File { path: name.clone(), error };
     let lock = File::create(&name).map_err(file)?;
     match lock.try_lock() {
         Ok(()) => Ok(lock),
         Err(TryLockError::WouldBlock) => Err(DbError::InUse(path.to_owned())),
         Err(TryLockError::Error(error)) => Err(file(error)),
     }
+}
+
+/// Returns the lock file of a database.
+pub(super) fn lock_path(database: &Path) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push("-lock");
+    PathBuf::from(name)
 }
 
 /// Creates a folder that only this user may read, because the database holds keys and hashes.

@@ -5,21 +5,29 @@
 
 use super::{
     backend::{Backend, NUMBER, TEXT},
+    email_statements::EmailStatements,
     held_statements::HeldStatements,
 };
 use sqlx::{AssertSqlSafe, SqlSafeStr as _, SqlStr};
 
-/// The columns of a capability's usage, from the joined rows of `collection_usage u`, one for each serving
-/// collection, and of `timer_usage m`. Rows may be missing.
-const USAGE: &str = "CAST(coalesce(sum(u.documents), 0) AS BIGINT), CAST(coalesce(sum(u.tombstones), 0) AS BIGINT), CAST(coalesce(sum(u.bytes), 0) + coalesce(max(m.bytes), 0) AS BIGINT), CAST(coalesce(max(m.timers), 0) AS BIGINT)";
-
-/// Returns the joins that `USAGE` needs. `capability` is an SQL expression for the scope.
-fn usage_of(capability: &str) -> String {
-    format!(
+/// Returns the columns of a capability's usage, and the joins that they need: rows of `collection_usage u`, of each
+/// serving collection. Rows may be missing. `capability` is an SQL expression for the scope.
+fn usage_of(capability: &str) -> (String, String) {
+    let timers = |column: &str| {
+        format!(
+            "coalesce(max((SELECT sum(m.{column}) FROM timer_usage m WHERE m.capability = {capability})), 0)"
+        )
+    };
+    let (timers, timer_bytes) = (timers("timers"), timers("bytes"));
+    let columns = format!(
+        "CAST(coalesce(sum(u.documents), 0) AS BIGINT), CAST(coalesce(sum(u.tombstones), 0) AS BIGINT),
+         CAST(coalesce(sum(u.bytes), 0) + {timer_bytes} AS BIGINT), CAST({timers} AS BIGINT)"
+    );
+    let joins = format!(
         "LEFT JOIN collections c ON c.capability = {capability} AND c.state = 'serving'
-         LEFT JOIN collection_usage u ON u.collection = c.id
-         LEFT JOIN timer_usage m ON m.capability = {capability}"
-    )
+         LEFT JOIN collection_usage u ON u.collection = c.id"
+    );
+    (columns, joins)
 }
 
 /// The kinds of the rows of `Statements::read_set`: the revision of a document, the holder of a unique key,
@@ -76,6 +84,7 @@ pub(crate) struct Statements {
     pub(crate) counts: SqlStr,
     pub(crate) put_counts: SqlStr,
     pub(crate) held: HeldStatements,
+    pub(crate) email_notices: EmailStatements,
     pub(crate) advance_timers: SqlStr,
 }
 
@@ -109,6 +118,8 @@ impl Statements {
                 "DELETE FROM {table} WHERE ({columns}) IN (SELECT {parameters} FROM {rows})"
             ))
         };
+        let (scope_usage, scope_joins) = usage_of("t.capability");
+        let (timer_scope_usage, timer_scope_joins) = usage_of(&backend.parameter(3, TEXT));
         Self {
             documents: find(
                 "t.collection, t.id, t.revision, t.body, t.created_at, t.updated_at",
@@ -149,12 +160,11 @@ impl Statements {
             timers: sql(format!(
                 "SELECT {capability}, {name}, {mode}, t.setting,
                  CAST(octet_length(t.name) + octet_length(t.action) + octet_length(t.input) AS BIGINT),
-                 {USAGE}
+                 {timer_scope_usage}
                  FROM {rows}
                  LEFT JOIN timers t ON t.capability = {capability} AND t.name = {name} AND t.test_mode = {mode}
-                 {}
+                 {timer_scope_joins}
                  GROUP BY {capability}, {name}, {mode}, t.setting, t.name, t.action, t.input",
-                usage_of(&backend.parameter(3, TEXT)),
                 capability = backend.parameter(0, TEXT),
                 name = backend.parameter(1, TEXT),
                 mode = backend.parameter(2, NUMBER),
@@ -169,13 +179,12 @@ impl Statements {
             layouts: sql(format!(
                 "SELECT t.id, t.generation, t.shape, t.capability,
                  CASE t.state WHEN 'retired' THEN {} ELSE t.fenced_until END,
-                 {USAGE}
+                 {scope_usage}
                  FROM {rows} JOIN collections t ON t.id = {}
-                 {}
+                 {scope_joins}
                  GROUP BY t.id, t.generation, t.shape, t.capability, t.state, t.fenced_until",
                 i64::MAX,
                 backend.parameter(0, NUMBER),
-                usage_of("t.capability"),
             )),
             collection: find(
                 "t.id, t.generation, t.shape",
@@ -210,8 +219,8 @@ impl Statements {
             put_unique_keys: add("unique_keys", "collection, place, key, id", &[NUMBER, NUMBER, TEXT, TEXT], ""),
             add_events: add(
                 "events",
-                "id, capability, event_type, subject, audience, audience_id, data, request_id, occurred_at, test_mode",
-                &[TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, NUMBER, NUMBER],
+                "id, capability, event_type, subject, audience, audience_id, data, request_id, occurred_at, test_mode, trace",
+                &[TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, NUMBER, NUMBER, TEXT],
                 "",
             ),
             add_deliveries: sql(format!(
@@ -341,6 +350,7 @@ impl Statements {
                  value = excluded.value, step = excluded.step, expires_at = excluded.expires_at",
             ),
             held: HeldStatements::new(backend),
+            email_notices: EmailStatements::new(backend),
             // A timer that is due later becomes due earlier; one that is due earlier stays as it is.
             advance_timers: add(
                 "timers",

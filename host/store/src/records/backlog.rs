@@ -1,6 +1,11 @@
 //! Counts of due work, for the operator.
 
-use crate::{connection::read, error::DbError, integers::signed, integers::unsigned, store::Store};
+use crate::{
+    connection::read,
+    error::DbError,
+    integers::{instant, signed, unsigned},
+    store::Store,
+};
 use portolan_vocabulary::Timestamp;
 use sqlx::AssertSqlSafe;
 
@@ -15,7 +20,14 @@ pub struct Backlog {
     pub webhooks: u64,
     /// The number of dead letters.
     pub dead_letters: u64,
+    /// Since when the oldest due timer, delivery to a capability and delivery to a webhook are due.
+    pub timers_since: Option<Timestamp>,
+    pub deliveries_since: Option<Timestamp>,
+    pub webhooks_since: Option<Timestamp>,
 }
+
+/// The columns of the query: four counts, and the due times of the oldest.
+type Row = (i64, i64, i64, i64, Option<i64>, Option<i64>, Option<i64>);
 
 impl Store {
     /// Returns the backlog of all nodes together.
@@ -26,9 +38,12 @@ impl Store {
             "SELECT (SELECT count(*) FROM timers WHERE due_at <= $1),
              (SELECT count(*) FROM deliveries WHERE {alive} AND due_at <= $1),
              (SELECT count(*) FROM webhook_deliveries WHERE outcome = 'pending' AND due_at <= $1),
-             (SELECT count(*) FROM deliveries WHERE {dead})"
+             (SELECT count(*) FROM deliveries WHERE {dead}),
+             (SELECT min(due_at) FROM timers WHERE due_at <= $1),
+             (SELECT min(due_at) FROM deliveries WHERE {alive} AND due_at <= $1),
+             (SELECT min(due_at) FROM webhook_deliveries WHERE outcome = 'pending' AND due_at <= $1)"
         );
-        let (timers, deliveries, webhooks, letters): (i64, i64, i64, i64) =
+        let (timers, deliveries, webhooks, letters, since_timer, since_delivery, since_webhook): Row =
             read!(self.inner.backend, |pool| {
                 sqlx::query_as(AssertSqlSafe(sql))
                     .bind(signed(now.as_millis()))
@@ -40,6 +55,9 @@ impl Store {
             deliveries: unsigned(deliveries),
             webhooks: unsigned(webhooks),
             dead_letters: unsigned(letters),
+            timers_since: since_timer.map(instant),
+            deliveries_since: since_delivery.map(instant),
+            webhooks_since: since_webhook.map(instant),
         })
     }
 }

@@ -54,7 +54,7 @@ impl Store {
                 let (store, name) = (self.clone(), name.clone());
                 let (from, to) = (CollectionId(*id), CollectionId(*filling));
                 self.run_blocking(async move {
-                    let mut transaction = store.inner.backend.begin_commit().await?;
+                    let mut transaction = store.inner.backend.begin_alone().await?;
                     store.abandon(&mut transaction, from, to, &name).await?;
                     transaction.commit().await
                 })
@@ -143,7 +143,7 @@ impl Store {
         text: &str,
     ) -> Result<(CollectionId, i64), DbError> {
         let inner = &self.inner;
-        let mut transaction = inner.backend.begin_commit().await?;
+        let mut transaction = inner.backend.begin_alone().await?;
         let key = || vec![json!([capability, name])];
         let found: Vec<Row> = transaction.find(&inner.statements.collection, key()).await?;
         // Another node may have made the same change first.

@@ -29,6 +29,8 @@ pub struct DueWork {
     pub input: String,
     pub test_mode: bool,
     pub attempts: u32,
+    /// Where in a trace the event was published, if the work is its delivery.
+    pub trace: Option<String>,
 }
 
 impl Store {
@@ -134,6 +136,7 @@ impl Store {
                 input,
                 test_mode,
                 attempts: u32::try_from(attempts).unwrap_or(0),
+                trace: None,
             }
         };
         Ok(rows.into_iter().map(work).collect())
@@ -167,15 +170,18 @@ impl Store {
             });
         let mut work = Vec::with_capacity(taken.len());
         for (id, capability, action, attempts, seq) in taken {
-            let event: (String, String, String, String, i64) = read!(self.inner.backend, |pool| {
-                sqlx::query_as(
-                    "SELECT id, event_type, subject, data, test_mode FROM events WHERE seq = $1",
+            let event: (String, String, String, String, i64, Option<String>) = read!(
+                self.inner.backend,
+                |pool| {
+                    sqlx::query_as(
+                    "SELECT id, event_type, subject, data, test_mode, trace FROM events WHERE seq = $1",
                 )
                 .bind(seq)
                 .fetch_one(pool)
                 .await?
-            });
-            let (event_id, event_type, subject, data, mode) = event;
+                }
+            );
+            let (event_id, event_type, subject, data, mode, trace) = event;
             let data: serde_json::Value = serde_json::from_str(&data).unwrap_or_default();
             let input = serde_json::json!({
                 "id": event_id, "event_type": event_type, "subject": subject, "data": data,
@@ -187,6 +193,7 @@ impl Store {
                 input: input.to_string(),
                 test_mode: mode != 0,
                 attempts: u32::try_from(attempts).unwrap_or(0),
+                trace,
             });
         }
         Ok(work)

@@ -1,12 +1,12 @@
 //! What the operator is told about the health of the database and of webhooks.
 
 use crate::{
-    connection::{read, transact},
+    connection::{Backend, read, transact},
     error::DbError,
     integers::unsigned,
     store::Store,
 };
-use portolan_vocabulary::Timestamp;
+use portolan_vocabulary::{Keyring, Timestamp};
 use serde::Serialize;
 
 /// The maximum number of webhooks that are listed.
@@ -39,6 +39,32 @@ impl Store {
             sqlx::query("DELETE FROM operators WHERE name = ''").execute(&mut *transaction).await?;
         });
         Ok(())
+    }
+
+    /// Returns the time of the database server's clock; `None` on SQLite, which has none of its own.
+    pub async fn server_time(&self) -> Result<Option<Timestamp>, DbError> {
+        let Backend::Postgres(server) = &*self.inner.backend else { return Ok(None) };
+        let now = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
+        let now: i64 = sqlx::query_scalar(now).fetch_one(&server.pool).await?;
+        Ok(Some(Timestamp::from_millis(unsigned(now))))
+    }
+
+    /// Returns the time of the newest row of the audit log; `None` if it has no rows.
+    pub async fn newest_row_at(&self) -> Result<Option<Timestamp>, DbError> {
+        let newest: Option<i64> = read!(self.inner.backend, |pool| {
+            sqlx::query_scalar("SELECT max(at) FROM audit").fetch_one(pool).await?
+        });
+        Ok(newest.map(|at| Timestamp::from_millis(unsigned(at))))
+    }
+
+    /// Returns the names of the secret keys that seal signing keys and that are not in this keyring.
+    pub async fn missing_keys(&self, keys: &Keyring) -> Result<Vec<String>, DbError> {
+        let sealed_by: Vec<String> = read!(self.inner.backend, |pool| {
+            let names = "SELECT DISTINCT sealed_by FROM signing_keys WHERE sealed_by <> ''";
+            sqlx::query_scalar(names).fetch_all(pool).await?
+        });
+        let own = keys.names();
+        Ok(sealed_by.into_iter().filter(|name| !own.contains(name)).collect())
     }
 
     /// Returns the webhooks whose last attempts failed, those that fail the longest first, at most 100.

@@ -22,6 +22,8 @@ pub struct DueDelivery {
     pub attempts: u32,
     /// The event. Its sequence is that in the agent's inbox, or 0 if the event is in no inbox.
     pub event: InboxEntry,
+    /// Where in a trace the event was published.
+    pub trace: Option<String>,
 }
 
 /// The result of one attempt to send.
@@ -51,6 +53,7 @@ struct DueRow {
     subject: String,
     data: String,
     occurred_at: i64,
+    trace: Option<String>,
 }
 
 /// The condition that no earlier delivery of the same subject as `d` is pending, challenges aside.
@@ -114,7 +117,7 @@ impl Store {
     ) -> Result<Vec<DueDelivery>, DbError> {
         let event = EVENT.map(|name| format!("e.{name}")).join(", ");
         let sql = format!(
-            "SELECT d.id AS delivery_id, d.challenge, d.attempts, d.inbox_seq, {event}
+            "SELECT d.id AS delivery_id, d.challenge, d.attempts, d.inbox_seq, {event}, e.trace
              FROM webhook_deliveries d JOIN events e ON e.seq = d.event_seq
              WHERE d.webhook_id = $1 AND d.outcome = 'pending' AND d.due_at <= $2
              AND (d.challenge = 1 OR ($3 = 1 AND {IS_FIRST_OF_SUBJECT})) ORDER BY d.seq LIMIT $4"
@@ -142,6 +145,7 @@ impl Store {
                 data: row.data,
                 occurred_at: instant(row.occurred_at),
             },
+            trace: row.trace,
         };
         Ok(rows.into_iter().map(due).collect())
     }

@@ -116,6 +116,7 @@ impl Person {
             agents: vec![AGENT.to_owned()],
             summarized: held.iter().map(|event| event.sequence()).collect(),
             counted: self.store.counted_events(OWNER, now).await.unwrap(),
+            has_email: false,
             at: now,
         }));
         let task = work.map(|work| work.task);

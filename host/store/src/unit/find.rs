@@ -11,7 +11,7 @@ use crate::{
         Row, Search, SortValue, cursor, geo::distance_m, is_counted, most_frequent,
     },
 };
-use portolan_vocabulary::{Quota, Timestamp};
+use portolan_vocabulary::{Keyring, Quota, Timestamp};
 
 /// A document that a query found.
 #[derive(Debug, Clone)]
@@ -48,7 +48,7 @@ impl Unit {
         query: &Query,
         after: Option<&str>,
     ) -> Result<Page, StateError> {
-        let keys = self.store.inner.cursor_keys.clone();
+        let keys = self.store.keys().derive(Keyring::CURSORS);
         let digest = query.digest(&collection.scope);
         let after = match after {
             None => None,

@@ -98,7 +98,8 @@ impl Unit {
         self.find_write(&document).is_some_and(|write| write.claims(key)).then_some(holder.as_str())
     }
 
-    pub(crate) fn write_count(&self) -> usize {
+    /// Returns the number of documents that the unit writes.
+    pub fn write_count(&self) -> usize {
         self.layers.iter().map(|layer| layer.writes.len()).sum()
     }
 

@@ -32,6 +32,9 @@ const LATEST: u64 = 253_402_300_799_999;
 /// The answers of other capabilities' actions that are still to be given, by capability and action.
 type Answers = BTreeMap<(String, String), VecDeque<Result<Success, Failure>>>;
 
+/// What makes the answer of another capability's action from the input.
+pub(super) type Answering = Box<dyn Fn(Value) -> Result<Success, Failure>>;
+
 /// The state of a test world: its time, its caller, prepared answers, and what the calls have stored and
 /// logged.
 pub(super) struct State {
@@ -46,6 +49,8 @@ pub(super) struct State {
     pub(super) shapes: BTreeMap<String, Shape>,
     pub(super) effects: Effects,
     pub(super) answers: Answers,
+    /// What answers the actions that are not in `answers`, by capability and action.
+    pub(super) answering: BTreeMap<(String, String), Answering>,
     pub(super) asked: Vec<Asked>,
     pub(super) logged: Vec<Logged>,
     /// The changes of the feeds.
@@ -86,6 +91,7 @@ impl State {
             shapes: BTreeMap::new(),
             effects: Effects::default(),
             answers: BTreeMap::new(),
+            answering: BTreeMap::new(),
             asked: Vec::new(),
             logged: Vec::new(),
             changes: Vec::new(),
@@ -300,18 +306,23 @@ impl imports::Invoke for State {
             });
         }
         let key = (capability.to_owned(), action.to_owned());
+        let input = object(input).map_or(Value::Null, Value::Object);
+        let asked =
+            Asked { capability: key.0.clone(), action: key.1.clone(), input: input.clone() };
+        self.asked.push(asked);
         let Some(answers) = self.answers.get_mut(&key) else {
-            panic!(
-                "{capability}.{action} is called: give the world its answer with `answer` or `refuse`"
-            );
+            let Some(answering) = self.answering.get(&key) else {
+                panic!(
+                    "{capability}.{action} is called: give the world its answer with `answer`, `answer_by` or `refuse`"
+                );
+            };
+            return answering(input);
         };
         // The last answer is given again and again.
         let answer = match answers.len() {
             1 => answers.front().cloned(),
             _ => answers.pop_front(),
         };
-        let input = object(input).map_or(Value::Null, Value::Object);
-        self.asked.push(Asked { capability: key.0, action: key.1, input });
         answer.unwrap_or_else(|| panic!("{capability}.{action} has no answer"))
     }
 }

@@ -166,6 +166,28 @@ impl World {
         self.answer_with(invocation, Ok(Success { output, next: None }))
     }
 
+    /// Answers each nested call of this action with what the function makes of its input, unless there is an
+    /// answer by [`answer`](Self::answer) or [`refuse`](Self::refuse).
+    #[must_use]
+    #[expect(clippy::panic, reason = "a test reports a mistake by a panic")]
+    pub fn answer_by<I: DeserializeOwned + 'static, O: Serialize + 'static>(
+        self,
+        invocation: Invocation<I, O>,
+        answer: impl Fn(I) -> Result<O, Refusal> + 'static,
+    ) -> Self {
+        let action = invocation.declaration();
+        let key = (action.capability, action.action);
+        let name = key.clone();
+        let answering = move |input: Value| match serde_json::from_value(input) {
+            Ok(input) => {
+                let output = answer(input)?;
+                Ok(Success { output: crate::to_json(&output), next: None })
+            }
+            Err(error) => panic!("{}.{} is called with another input: {error}", name.0, name.1),
+        };
+        self.with(|state| drop(state.answering.insert(key, Box::new(answering))))
+    }
+
     /// Refuses the next nested call of this action.
     #[must_use]
     pub fn refuse<I: ?Sized, O>(self, invocation: Invocation<I, O>, refusal: Refusal) -> Self {

@@ -11,8 +11,12 @@ use clap::Args;
 use jiff::{Timestamp, ToSpan as _, tz::TimeZone};
 use people::draw_pairs;
 use serde_json::{Map, Value, json};
-use std::process::ExitCode;
+use std::{process::ExitCode, time::Duration};
 use story::{Step, Story, fill};
+
+/// How often a step looks again for what is not there yet, and how long it waits in between.
+const MAX_LOOKS: usize = 40;
+const LOOK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Arguments of `portolan demo`.
 #[derive(Debug, Args)]
@@ -52,11 +56,14 @@ impl Demo {
         }
         let mut summary = Vec::new();
         let endings = story.endings.iter().cycle();
-        for (number, (pair, ending)) in people.iter_mut().zip(endings).enumerate() {
+        // The first person of the pair before, whom a pair can name.
+        let mut before = None;
+        for (number, (pair, ending)) in people.iter().zip(endings).enumerate() {
             let [first, second] = pair;
             let names = format!("{} and {}", name(&first.values), name(&second.values));
             eprintln!("[{}/{}] {names}", number + 1, count / 2);
-            run_steps(pair, story.steps(ending)).await?;
+            run_steps(pair, before.as_ref(), story.steps(ending)).await?;
+            before = pair.first().map(|person| person.values.clone());
             summary.push(format!("{names} {}.", ending.says));
         }
         for line in summary {
@@ -105,19 +112,23 @@ impl Person {
         values: &Map<String, Value>,
     ) -> anyhow::Result<Map<String, Value>> {
         let input = fill(&step.input, values)?;
-        let result = self.agent.call(&step.call, &step.action, input).await?;
         let missing_value =
             || format!("the answer of {} {} lacks what the story needs", step.call, step.action);
-        let found = match &step.find {
-            None => Some(&result),
-            Some(find) => {
-                let expected = fill(&find.equals, values)?;
-                let list = result.pointer(&find.list).and_then(Value::as_array);
-                let mut items = list.into_iter().flatten();
-                items.find(|item| item.pointer(&find.member) == Some(&expected))
+        let mut attempts = 0;
+        let found = loop {
+            let result = self.agent.call(&step.call, &step.action, input.clone()).await?;
+            let Some(find) = &step.find else { break result };
+            let expected = fill(&find.equals, values)?;
+            let list = result.pointer(&find.list).and_then(Value::as_array);
+            let mut items = list.into_iter().flatten();
+            match items.find(|item| item.pointer(&find.member) == Some(&expected)) {
+                Some(item) => break item.clone(),
+                // What follows from an event is there a moment later.
+                None if attempts < MAX_LOOKS => tokio::time::sleep(LOOK_INTERVAL).await,
+                None => bail!(missing_value()),
             }
+            attempts += 1;
         };
-        let found = found.with_context(missing_value)?;
         let kept = step.keep.iter().map(|(name, pointer)| {
             anyhow::Ok((name.clone(), found.pointer(pointer).with_context(missing_value)?.clone()))
         });
@@ -125,9 +136,10 @@ impl Person {
     }
 }
 
-/// Makes the calls of the steps between two people.
+/// Makes the calls of the steps between two people, who can name a person of the pair before.
 async fn run_steps(
-    pair: &mut [Person; 2],
+    pair: &[Person; 2],
+    before: Option<&Map<String, Value>>,
     steps: impl Iterator<Item = &Step>,
 ) -> anyhow::Result<()> {
     let now = Timestamp::now();
@@ -137,8 +149,9 @@ async fn run_steps(
         // A number of its own for what has one name on a host.
         ("run".to_owned(), json!(now.as_millisecond())),
     ]);
+    shared.extend(before.map(|values| ("before".to_owned(), json!(values))));
     for step in steps {
-        let [first, other] = &*pair;
+        let [first, other] = pair;
         let (person, other) = if step.by == 0 { (first, other) } else { (other, first) };
         let mut values = person.values.clone();
         values.extend(shared.clone());

@@ -82,7 +82,8 @@ pub(super) struct Step {
     pub(super) keep: BTreeMap<String, String>,
 }
 
-/// The first element of a list whose member equals a value.
+/// The first element of a list whose member equals a value. If there is none yet, the call is made again for some
+/// seconds.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Find {

@@ -1,6 +1,6 @@
 //! What was done last in the name of an agent, from the audit log.
 
-use super::things::{minute, words};
+use super::things::words;
 use crate::App;
 use portolan_store::{AuditEntry, AuditQuery, DbError};
 use portolan_vocabulary::Timestamp;
@@ -19,11 +19,6 @@ pub(in super::super) struct LoggedCall {
 }
 
 impl LoggedCall {
-    /// Returns the time of the call for people to read.
-    pub(in super::super) fn minute(&self) -> String {
-        minute(self.at)
-    }
-
     fn of(app: &App, entry: AuditEntry) -> Self {
         let row = entry.record;
         let snapshot = app.host.catalog.snapshot();

@@ -30,6 +30,11 @@ impl<'a> PersonCalls<'a> {
         Ok(Self { app, caller: AgentCaller { address, ..caller }, request_id })
     }
 
+    /// Returns whether the person is of test mode.
+    pub(super) fn test_mode(&self) -> bool {
+        self.caller.test_mode
+    }
+
     /// Runs an action with an input and returns its output.
     pub(super) async fn call(
         &self,
@@ -37,15 +42,37 @@ impl<'a> PersonCalls<'a> {
         action: &str,
         input: Map<String, Value>,
     ) -> Result<Value, Failure> {
+        self.run(capability, action, input, None).await
+    }
+
+    /// Runs an action that writes once for each key, and returns its output again if it was run before.
+    pub(super) async fn call_once(
+        &self,
+        capability: &Capability,
+        action: &str,
+        input: Map<String, Value>,
+        key: String,
+    ) -> Result<Value, Failure> {
+        self.run(capability, action, input, Some(key)).await
+    }
+
+    async fn run(
+        &self,
+        capability: &Capability,
+        action: &str,
+        input: Map<String, Value>,
+        idempotency_key: Option<String>,
+    ) -> Result<Value, Failure> {
         let mut body = input;
         body.insert("action".to_owned(), Value::String(action.to_owned()));
         let call = Call {
             caller: self.caller.clone(),
             capability: &capability.id,
             body: Ok(body),
-            idempotency_key: None,
+            idempotency_key,
             request_id: Arc::clone(&self.request_id),
             by_person: true,
+            trace: None,
         };
         Ok(self.app.host.call(call).await.outcome?.result)
     }

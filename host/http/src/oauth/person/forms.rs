@@ -29,6 +29,7 @@ pub(super) struct FormView {
     pub(super) part: usize,
     pub(super) title: String,
     pub(super) confirm: Option<String>,
+    pub(super) note: Option<String>,
     pub(super) destructive: bool,
     /// Names and values that the person does not see.
     pub(super) hidden: Vec<(String, String)>,
@@ -66,11 +67,11 @@ pub(super) struct OptionView {
     pub(super) is_chosen: bool,
 }
 
-/// A form that was sent, and why its call was refused.
+/// A form that was sent, and why its call was refused, if it was.
 #[derive(Clone, Copy)]
 pub(super) struct Sent<'a> {
     pub(super) form: &'a PageForm,
-    pub(super) refused: &'a Refused,
+    pub(super) refused: Option<&'a Refused>,
 }
 
 /// Returns whether a form was sent for a part of a page. The name of the action guards against a catalog that has
@@ -115,6 +116,7 @@ impl FormView {
             part: page.number,
             title: page.title.as_ref().unwrap_or(&action.descriptor.title).clone(),
             confirm: page.confirm.clone(),
+            note: page.note.clone(),
             destructive: action.descriptor.destructive,
             fields: page.fields.iter().filter_map(field).collect(),
             hidden,
@@ -127,15 +129,15 @@ impl FormView {
     pub(super) fn size(&self) -> (usize, usize) {
         let inputs = self.fields.iter().map(|field| 1 + field.input.options().len());
         let hidden = self.hidden.iter().map(|(name, value)| name.len() + value.len());
-        let confirm = self.confirm.as_ref().map_or(0, String::len);
+        let texts = [&self.confirm, &self.note].into_iter().flatten().map(String::len);
         let fields = self.fields.iter().map(FieldView::bytes);
-        let bytes = self.title.len() + confirm + hidden.chain(fields).sum::<usize>();
+        let bytes = self.title.len() + texts.sum::<usize>() + hidden.chain(fields).sum::<usize>();
         (inputs.sum(), bytes)
     }
 
     /// Returns whether the form is only a button.
     pub(super) fn is_button(&self) -> bool {
-        self.fields.is_empty() && self.confirm.is_none()
+        self.fields.is_empty() && self.confirm.is_none() && self.note.is_none()
     }
 }
 
@@ -159,6 +161,12 @@ impl InputView {
 }
 
 impl FieldView {
+    /// Returns whether it is the field of the input with this name, or is within it.
+    pub(super) fn is_within(&self, name: &str) -> bool {
+        let path = self.name.strip_prefix(FIELD).and_then(|path| path.strip_prefix(name));
+        path.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    }
+
     /// Returns the number of bytes of the field's texts.
     fn bytes(&self) -> usize {
         let value = match &self.input {
@@ -230,7 +238,8 @@ impl FieldView {
                 InputView::Several { options: options.collect() }
             }
         };
-        let faults = sent.map(|sent| sent.refused.faults.as_slice()).unwrap_or_default();
+        let refused = sent.and_then(|sent| sent.refused);
+        let faults = refused.map(|refused| refused.faults.as_slice()).unwrap_or_default();
         let fault = faults.iter().find(|fault: &&Fault| fault.path == path);
         Self {
             name,
@@ -263,6 +272,29 @@ pub(super) fn input(page: &PersonPage, action: &Action, form: &PageForm) -> Map<
             input.insert(name.clone(), value);
         }
     }
+    fill(&mut input, page, action, form);
+    input
+}
+
+/// Returns the input of an action that was drafted: the draft, with what the person has filled in. A field that was
+/// left empty is left out.
+pub(super) fn drafted_input(
+    page: &PersonPage,
+    action: &Action,
+    form: &PageForm,
+    draft: Map<String, Value>,
+) -> Map<String, Value> {
+    let mut input = draft;
+    input.extend(page.input.clone());
+    for path in &page.fields {
+        remove(&mut input, path);
+    }
+    fill(&mut input, page, action, form);
+    input
+}
+
+/// Sets the fields that the person has filled in.
+fn fill(input: &mut Map<String, Value>, page: &PersonPage, action: &Action, form: &PageForm) {
     let schema = action.schemas.input.document();
     let mut emptied = Vec::new();
     for path in &page.fields {
@@ -270,7 +302,7 @@ pub(super) fn input(page: &PersonPage, action: &Action, form: &PageForm) -> Map<
         match filled(&plain, form, &format!("{FIELD}{path}")) {
             // Where no thing says what is chosen, no choice is not a wish to have none.
             Some(Value::Array(chosen)) if chosen.is_empty() && page.of.is_none() => {}
-            Some(value) => insert(&mut input, path, value),
+            Some(value) => insert(input, path, value),
             None if plain.is_nullable && page.of.is_some() => emptied.push(path),
             None => {}
         }
@@ -279,7 +311,6 @@ pub(super) fn input(page: &PersonPage, action: &Action, form: &PageForm) -> Map<
         let first = path.split('.').next().unwrap_or_default();
         input.entry(first.to_owned()).or_insert(Value::Null);
     }
-    input
 }
 
 /// Returns the value of a field; `None` if it was left empty.
@@ -312,6 +343,20 @@ fn insert(input: &mut Map<String, Value>, path: &str, value: Value) {
             let inner = input.entry(first.to_owned()).or_insert_with(|| Value::Object(Map::new()));
             if let Value::Object(inner) = inner {
                 insert(inner, rest, value);
+            }
+        }
+    }
+}
+
+/// Removes the value at a path of dotted names.
+fn remove(input: &mut Map<String, Value>, path: &str) {
+    match path.split_once('.') {
+        None => {
+            input.shift_remove(path);
+        }
+        Some((first, rest)) => {
+            if let Some(Value::Object(inner)) = input.get_mut(first) {
+                remove(inner, rest);
             }
         }
     }

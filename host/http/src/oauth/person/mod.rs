@@ -8,6 +8,7 @@
 //! - `activity`: what was done last in the name of an agent
 //! - `glance`: the capabilities on the first page of the account, with what they have
 //! - `page`: the page of one capability
+//! - `handoff`: the pages of handoffs, whose calls a person makes here
 //! - `file`, `zip`: files that capabilities answer in parts
 //!
 //! Texts of components are hostile until proved otherwise: each page says whose they are, templates escape them, and
@@ -19,6 +20,7 @@ pub(super) mod calls;
 mod file;
 mod forms;
 pub(super) mod glance;
+pub(in super::super) mod handoff;
 pub(in super::super) mod page;
 mod refused;
 mod things;

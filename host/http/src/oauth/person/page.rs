@@ -13,7 +13,7 @@ use crate::{
     App, RequestId,
     caller::CapabilityId,
     oauth::{
-        account_session::signed_in,
+        account_session::{signed_in, zone_of},
         browser::{Cookies, see_other},
         client::{Form, parameters},
         forms::{PageForm, PageRequest, failed, foreign_form, form_token},
@@ -30,7 +30,7 @@ use axum::{
 };
 use futures_util::future::join_all;
 use portolan_catalog::{Action, Capability, PersonPage, Snapshot};
-use portolan_vocabulary::{ErrorCode, Failure};
+use portolan_vocabulary::{ErrorCode, Failure, Zone};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -48,6 +48,7 @@ struct CapabilityPage<'a> {
     sections: Vec<Section<'a>>,
     /// Whether there is more than fits on the page.
     is_cut: bool,
+    zone: &'a Zone,
 }
 
 /// What a page has under one heading.
@@ -88,6 +89,7 @@ struct Contents {
     views: Vec<(usize, Result<Value, Refused>)>,
     /// The form that was sent, and why it was refused.
     sent: Option<(PageForm, Refused)>,
+    zone: Zone,
 }
 
 /// The parts of a request that show a page.
@@ -121,6 +123,10 @@ pub(crate) async fn show(
         Ok(calls) => calls,
         Err(error) => return failure_page(&error),
     };
+    let zone = match zone_of(&app, &session).await {
+        Ok(zone) => zone,
+        Err(error) => return failure_page(&error),
+    };
     let query = parameters(query.unwrap_or_default().as_bytes()).unwrap_or_default();
     let of_query = |name: &str| query.get(name).map(String::as_str);
     let cursor = of_query("view").zip(of_query("cursor"));
@@ -130,7 +136,7 @@ pub(crate) async fn show(
     let done = done(&app, &cookies, capability, &query).map(str::to_owned);
     let capability = Arc::clone(capability);
     let proof = session.proof;
-    let contents = Contents { capability, path, proof, form_token, done, views, sent: None };
+    let contents = Contents { capability, path, proof, form_token, done, views, sent: None, zone };
     cookies.add_to(contents.respond(&app, StatusCode::OK).await)
 }
 
@@ -191,6 +197,10 @@ pub(crate) async fn submit(
         Err(failure) => failure,
     };
     let refused = Refused::of(&failure, &snapshot);
+    let zone = match zone_of(&app, &session).await {
+        Ok(zone) => zone,
+        Err(error) => return failure_page(&error),
+    };
     let request = Request { calls, snapshot: &snapshot, capability, cursor: None };
     let contents = Contents {
         capability: Arc::clone(capability),
@@ -200,6 +210,7 @@ pub(crate) async fn submit(
         done: None,
         views: read_views(&request).await,
         sent: Some((form, refused)),
+        zone,
     };
     let status = StatusCode::from_u16(failure.kind.http_status());
     contents.respond(&app, status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)).await
@@ -264,7 +275,7 @@ impl Contents {
     /// Answers with the page. It is rendered where long work delays no other request.
     async fn respond(self, app: &App, status: StatusCode) -> Response {
         match app.host.sandbox.compute(move || self.render()).await {
-            Ok(text) => page_of_text(status, text, FormTargets::ThisHost),
+            Ok(text) => page_of_text(status, text, FormTargets::ThisHostWithScript),
             Err(error) => unrendered(&error),
         }
     }
@@ -282,6 +293,7 @@ impl Contents {
             refused: self.sent.as_ref().map(|(_, refused)| refused),
             sections,
             is_cut: budget.is_spent(),
+            zone: &self.zone,
         };
         shown.render()
     }
@@ -385,7 +397,7 @@ impl Contents {
         if !budget.admit(1, 0) {
             return None;
         }
-        let sent = self.sent.as_ref().map(|(form, refused)| Sent { form, refused });
+        let sent = self.sent.as_ref().map(|(form, refused)| Sent { form, refused: Some(refused) });
         let form = FormView::new(page, action, thing, id, sent)?;
         let (inputs, bytes) = form.size();
         budget.admit(inputs, bytes).then_some(form)

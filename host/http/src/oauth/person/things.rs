@@ -3,7 +3,7 @@
 use portolan_catalog::{PersonPage, has_choices};
 use portolan_vocabulary::{Timestamp, is_snake_case};
 use serde::Deserialize as _;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The maximum number of things in one part of a page.
 const THINGS: usize = 50;
@@ -24,7 +24,7 @@ pub(super) struct Fact {
     pub(super) label: String,
     pub(super) text: String,
     /// The instant, if it is one.
-    pub(super) instant: Option<String>,
+    pub(super) instant: Option<Timestamp>,
 }
 
 /// The things that an output has.
@@ -70,6 +70,11 @@ impl Things {
 }
 
 impl Thing {
+    /// Returns a thing of which nothing is shown, for the fields of a form.
+    pub(super) fn of_value(value: Map<String, Value>) -> Self {
+        Self { name: String::new(), facts: Vec::new(), value: Value::Object(value) }
+    }
+
     fn of(page: &PersonPage, kind: &str, is_choice: impl Fn(&str) -> bool, value: &Value) -> Self {
         let fact = |path: &String| Fact::of(path, at(value, path)?, is_choice(path));
         let mut facts = page.columns.iter().filter_map(fact);
@@ -88,9 +93,7 @@ impl Thing {
 
     /// Returns the number of bytes of what is shown of the thing.
     pub(super) fn bytes(&self) -> usize {
-        let facts = self.facts.iter().map(|fact| {
-            fact.label.len() + fact.text.len() + fact.instant.as_ref().map_or(0, String::len)
-        });
+        let facts = self.facts.iter().map(|fact| fact.label.len() + fact.text.len());
         self.name.len() + facts.sum::<usize>()
     }
 
@@ -104,16 +107,8 @@ impl Thing {
 impl Fact {
     fn of(path: &str, value: &Value, is_choice: bool) -> Option<Self> {
         let text = text(value, is_choice)?;
-        let instant = Timestamp::deserialize(value).ok();
-        let shown = instant.map_or(text, minute);
-        Some(Self { label: label(path), text: shown, instant: instant.map(|at| at.to_string()) })
+        Some(Self { label: label(path), text, instant: Timestamp::deserialize(value).ok() })
     }
-}
-
-/// Returns an instant for people to read: `2026-11-21 18:05 UTC`.
-pub(super) fn minute(instant: Timestamp) -> String {
-    let text: String = instant.to_string().chars().take(16).collect();
-    format!("{} UTC", text.replace('T', " "))
 }
 
 /// Returns the value at a path of dotted names.
@@ -193,11 +188,16 @@ mod tests {
             facts,
             [
                 ("State", "on loan"),
-                ("Due: at", "2026-11-21 18:05 UTC"),
+                ("Due: at", "2026-11-21T18:05:00Z"),
                 ("Tags", "a, 1"),
                 // A name is not a choice, and stays as somebody has written it.
                 ("Reader", "ada_l"),
             ]
+        );
+        let due = "2026-11-21T18:05:00Z".parse().ok();
+        assert_eq!(
+            (found.things[0].facts[1].instant, found.things[0].facts[0].instant),
+            (due, None)
         );
         assert_eq!(found.things[1].facts[0].text, "here");
         assert!(found.has_more);

@@ -14,7 +14,7 @@ impl Store {
     pub async fn abandon_generations(&self, generations: &[Generation]) -> Result<(), DbError> {
         let (store, generations) = (self.clone(), generations.to_vec());
         self.run_blocking(async move {
-            let mut transaction = store.inner.backend.begin_commit().await?;
+            let mut transaction = store.inner.backend.begin_alone().await?;
             for generation in generations.iter().filter(|generation| !generation.revived) {
                 let (from, to) = (generation.from, generation.to);
                 store.abandon(&mut transaction, from, to, &generation.collection).await?;

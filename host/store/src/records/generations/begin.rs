@@ -36,7 +36,7 @@ impl Store {
         let text = declaration_text(declared);
         let version = i64::from(declared.version);
         let from = outdated.id;
-        let mut transaction = backend.begin_commit().await?;
+        let mut transaction = backend.begin_alone().await?;
         let Some((state, stored, _, _, followed_by, ..)) =
             self.find_row(&mut transaction, from).await?
         else {

@@ -106,7 +106,7 @@ impl Store {
     ) -> Result<bool, DbError> {
         let (store, generation) = (self.clone(), generation.clone());
         self.run_blocking(async move {
-            let mut transaction = store.inner.backend.begin_commit().await?;
+            let mut transaction = store.inner.backend.begin_alone().await?;
             let row = store.find_row(&mut transaction, generation.to).await?;
             let Some((state, .., Some(copied_to))) = row else { return Ok(false) };
             if state != "filling" || copied_to != after {

@@ -62,7 +62,7 @@ impl Store {
     ) -> Result<Vec<String>, DbError> {
         let (store, generation) = (self.clone(), generation.clone());
         self.run_blocking(async move {
-            let mut transaction = store.inner.backend.begin_commit().await?;
+            let mut transaction = store.inner.backend.begin_alone().await?;
             let row = store.find_row(&mut transaction, generation.to).await?;
             if row.is_none_or(|(state, ..)| state != "filling") {
                 transaction.roll_back().await?;

@@ -24,9 +24,10 @@ impl Store {
                 let scope = scope(capability, test_mode);
                 let row: Option<Serving> = read!(self.inner.backend, |pool| {
                     sqlx::query_as(
-                        "SELECT c.id, CAST(c.version AS BIGINT), c.shape, coalesce(u.documents, 0)
-                         FROM collections c LEFT JOIN collection_usage u ON u.collection = c.id
-                         WHERE c.capability = $1 AND c.name = $2",
+                        "SELECT c.id, CAST(c.version AS BIGINT), c.shape, CAST(coalesce(
+                             (SELECT sum(u.documents) FROM collection_usage u WHERE u.collection = c.id), 0
+                         ) AS BIGINT)
+                         FROM collections c WHERE c.capability = $1 AND c.name = $2",
                     )
                     .bind(&scope)
                     .bind(&declaration.name)

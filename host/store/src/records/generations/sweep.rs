@@ -39,7 +39,7 @@ impl Store {
              (SELECT id FROM documents WHERE collection = {id} ORDER BY id LIMIT {SWEEP_CHUNK})"
         );
         loop {
-            let mut transaction = backend.begin_commit().await?;
+            let mut transaction = backend.begin_alone().await?;
             transaction.execute(some.clone()).await?;
             let left = format!("documents d WHERE d.collection = {id}");
             let left = self.count(&mut transaction, &left).await?;
@@ -48,7 +48,7 @@ impl Store {
                 break;
             }
         }
-        let mut transaction = backend.begin_commit().await?;
+        let mut transaction = backend.begin_alone().await?;
         for generation in [generation - 1, generation] {
             for suffix in ["t", "m", ""] {
                 let drop = format!("DROP TABLE IF EXISTS x{id}_{generation}{suffix}");

@@ -20,7 +20,7 @@ impl Store {
     pub async fn fence(&self, generations: &[Generation], until: Timestamp) -> Result<(), DbError> {
         let (store, generations) = (self.clone(), generations.to_vec());
         self.run_blocking(async move {
-            let mut transaction = store.inner.backend.begin_commit().await?;
+            let mut transaction = store.inner.backend.begin_alone().await?;
             for generation in generations {
                 let until = json!(until.as_millis());
                 store
@@ -45,7 +45,7 @@ impl Store {
     ) -> Result<bool, DbError> {
         let (store, generations) = (self.clone(), generations.to_vec());
         self.run_blocking(async move {
-            let mut transaction = store.inner.backend.begin_commit().await?;
+            let mut transaction = store.inner.backend.begin_alone().await?;
             for generation in &generations {
                 if !store.is_complete(&mut transaction, generation, now).await? {
                     transaction.roll_back().await?;

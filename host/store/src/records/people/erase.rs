@@ -42,7 +42,7 @@ pub struct ErasureCounts {
 
 /// Statements that remove what else names a person, with `$1` for one of their ids, and `$2` for a
 /// pattern that contains it. The timer that may have requested the erasure stays until the erasure is done.
-const REMOVALS: [&str; 10] = [
+const REMOVALS: [&str; 11] = [
     "DELETE FROM quarantined_documents WHERE id = $1 OR id LIKE $2 OR body LIKE $2",
     // A reason can repeat what a document contained before the erasure. `$1 <> $2` is always true; it uses
     // the parameters.
@@ -53,6 +53,7 @@ const REMOVALS: [&str; 10] = [
     "DELETE FROM inboxes WHERE agent_id = $1 OR agent_id LIKE $2",
     "DELETE FROM held_events WHERE owner_id = $1 OR owner_id LIKE $2",
     "DELETE FROM held_counts WHERE owner_id = $1 OR owner_id LIKE $2",
+    "DELETE FROM email_notices WHERE owner_id = $1 OR owner_id LIKE $2",
     "DELETE FROM counters WHERE name = $1 OR name LIKE $2",
     "DELETE FROM webhook_deliveries WHERE webhook_id IN
      (SELECT id FROM webhooks WHERE agent_id = $1 OR agent_id LIKE $2)",

@@ -200,6 +200,7 @@ fn repeat_last_call(server: &Server, last: Option<&LastCall>) {
             idempotency_key: None,
             request_id,
             by_person: false,
+            trace: None,
         };
         match host.call(call).await.outcome {
             Ok(answer) => line!("{}", answer.result),

@@ -16,6 +16,7 @@ use crate::{
 };
 use anyhow::Context as _;
 use portolan_catalog::{Capability, Inspection, Permission, Trust, inspect};
+use portolan_http::StartProgress;
 use portolan_pipeline::{Host, TestCall, TestCallOutcome};
 use portolan_sandbox::{Backtraces, ImportKind, Sandbox, SandboxOptions};
 use portolan_vocabulary::{Access, Clock, Limits, Timestamp, new_identifier};
@@ -153,6 +154,7 @@ impl CaseRunner {
             sandbox: Arc::clone(&self.sandbox),
             trusted: Vec::new(),
             stop,
+            progress: StartProgress::new(at),
         };
         let host = open_pipeline(&config, parts).await?;
         // On a busy machine the host serves before it has compiled the component again, if another process

@@ -1,0 +1,106 @@
+//! A running host takes over what has changed in its configuration, without a restart and without ending a
+//! connection. A faulty configuration changes nothing.
+
+use crate::{config::Config, startup};
+use portolan_http::{App, Setting};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The settings that take effect without a restart. The others are named and wait for one.
+const RELOADED: [&str; 11] = [
+    "limits.anonymous_calls_per_minute",
+    "limits.anonymous_run_ms_per_hour",
+    "limits.claimed_calls_per_minute",
+    "limits.claimed_run_ms_per_hour",
+    "limits.connections_per_address",
+    "limits.registrations_per_hour",
+    "limits.requests_per_minute",
+    "limits.token_requests_per_minute",
+    "limits.writes_per_minute",
+    "log",
+    "secret_keys",
+];
+
+/// Reloads the configuration of one host.
+#[derive(Debug)]
+pub struct Reloader {
+    app: Arc<App>,
+    /// The configuration of which everything is in force, or waits for a restart.
+    current: Mutex<Config>,
+}
+
+/// What a reload has done.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Reloaded {
+    /// The changed settings that are in force now; `secret.keys` if its keys have changed; and `certificate` if there is
+    /// one, which is read again.
+    pub applied: Vec<String>,
+    /// The changed settings that take effect at the next start.
+    pub waiting: Vec<String>,
+}
+
+impl Reloader {
+    pub(crate) fn new(app: Arc<App>, config: Config) -> Self {
+        Self { app, current: Mutex::new(config) }
+    }
+
+    /// Takes over another configuration.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the secret keys cannot be read, or do not open what the earlier ones have sealed; then nothing is
+    /// changed.
+    pub async fn reload(&self, next: &Config) -> anyhow::Result<Reloaded> {
+        let (store, rates) = (&self.app.host.store, &self.app.host.rates);
+        let keys = startup::read_secret_keys(next)?;
+        let missing = store.missing_keys(&keys).await?;
+        anyhow::ensure!(
+            missing.is_empty(),
+            "the secret keys lack those that seal the signing keys ({}): keep the earlier lines below the new one",
+            missing.join(", ")
+        );
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reloaded = Reloaded::default();
+        for (name, digest) in &next.digests {
+            if current.digests.get(name) != Some(digest) {
+                let is_reloaded = RELOADED.contains(&name.as_str());
+                let list = if is_reloaded { &mut reloaded.applied } else { &mut reloaded.waiting };
+                list.push(name.clone());
+            }
+        }
+        let gone = current.digests.keys().filter(|name| !next.digests.contains_key(*name));
+        reloaded.waiting.extend(gone.cloned());
+        if keys != *store.keys() {
+            store.keys().replace(&keys);
+            if next.secret_keys.is_none() {
+                reloaded.applied.push(startup::SECRET_KEYS.to_owned());
+            }
+        }
+        if let (Some(own), Some(next)) = (&current.tls, &next.tls)
+            && own.take_over(next)
+        {
+            reloaded.applied.push("certificate".to_owned());
+        }
+        rates.set_limits(&next.limits);
+        self.app.connections.set_address_maximum(next.limits.connections_per_address);
+        let shown = shown(&self.app.operator.settings.load(), &next.shown);
+        self.app.operator.settings.store(Arc::new(shown));
+        // What waits for a restart is named again by the next reload.
+        let waits = |name: &String| reloaded.waiting.contains(name);
+        let earlier = std::mem::take(&mut current.digests);
+        let waiting = earlier.into_iter().filter(|(name, _)| waits(name));
+        let applied = next.digests.iter().filter(|(name, _)| !waits(name));
+        current.digests =
+            waiting.chain(applied.map(|(name, digest)| (name.clone(), *digest))).collect();
+        Ok(reloaded)
+    }
+}
+
+/// Returns the settings in force: those that are reloaded as they are now, the others as they were.
+fn shown(earlier: &[Setting], next: &[Setting]) -> Vec<Setting> {
+    let now = |setting: &Setting| {
+        let is_reloaded = RELOADED.contains(&setting.name.as_str());
+        let found = next.iter().find(|other| is_reloaded && other.name == setting.name);
+        found.unwrap_or(setting).clone()
+    };
+    earlier.iter().map(now).collect()
+}

@@ -1,0 +1,86 @@
+//! The parts of a node that can be wrong.
+
+/// A part of a node.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Part {
+    pub name: &'static str,
+    /// When a node with this part is not ready; empty if it always stays ready.
+    pub unready: &'static str,
+    /// Why it matters.
+    pub why: &'static str,
+}
+
+const fn part(name: &'static str, unready: &'static str, why: &'static str) -> Part {
+    Part { name, unready, why }
+}
+
+pub const CONFIGURATION: Part = part("configuration", "", "the host does not start with it");
+pub const HOST: Part = part("host", "", "nobody is served");
+pub const PORTS: Part = part("ports", "", "the host does not start without its addresses");
+pub const DATABASE: Part = part(
+    "database",
+    "it takes no writes, or its file was deleted or replaced",
+    "calls that need it are refused with 503",
+);
+pub const DATA_FOLDER: Part = part(
+    "data_folder",
+    "it was deleted or replaced, or takes no files",
+    "compiled components, keys and erasures cannot be kept, and a second host could start on what replaces it",
+);
+pub const DISK: Part = part(
+    "disk",
+    "less than 16 MiB are free, or it does not answer",
+    "without space, writes are refused and components are not compiled",
+);
+pub const KEYS: Part = part(
+    "keys",
+    "a signing key is sealed by a secret key that this node does not have",
+    "tokens cannot be signed, and what other keys have sealed cannot be opened: secrets, webhooks, the phones of people",
+);
+pub const CATALOG: Part = part(
+    "catalog",
+    "its folder cannot be read",
+    "new versions do not arrive, and other nodes may serve other ones",
+);
+pub const CLOCK: Part = part(
+    "clock",
+    "it differs from the database's clock by more than 10 seconds, or is more than a minute behind the newest record",
+    "codes, tokens and leases expire too early or too late, and messages are sent twice",
+);
+pub const CHECKS: Part = part(
+    "checks",
+    "no check has ended for 30 seconds",
+    "the process does not get on, and nothing else is known of it",
+);
+pub const LIMITS: Part = part("limits", "", "connections beyond it are closed");
+pub const DOCUMENTS: Part = part("documents", "", "capabilities go on without them");
+pub const EVENTS: Part = part("events", "", "capabilities have not heard of what happened");
+pub const WEBHOOKS: Part = part("webhooks", "", "agents do not hear of their events");
+pub const MESSAGES: Part = part("messages", "", "nobody can sign in with a code");
+pub const EMAILS: Part = part("emails", "", "people do not hear of what happens without an agent");
+pub const FEEDS: Part = part("feeds", "", "readers get old or incomplete data");
+pub const QUOTAS: Part = part("quotas", "", "writes beyond a quota are refused");
+pub const OPERATORS: Part = part("operators", "", "the operator will be locked out");
+
+/// Every part, in the order of the documentation.
+pub const PARTS: [&Part; 19] = [
+    &CONFIGURATION,
+    &HOST,
+    &PORTS,
+    &DATABASE,
+    &DATA_FOLDER,
+    &DISK,
+    &KEYS,
+    &CATALOG,
+    &CLOCK,
+    &CHECKS,
+    &LIMITS,
+    &DOCUMENTS,
+    &EVENTS,
+    &WEBHOOKS,
+    &MESSAGES,
+    &EMAILS,
+    &FEEDS,
+    &QUOTAS,
+    &OPERATORS,
+];

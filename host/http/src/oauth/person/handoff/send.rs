@@ -1,0 +1,107 @@
+//! The call of a draft, in the person's name.
+//!
+//! The call comes first, and then the address is used up, because a call that is refused can be corrected and sent
+//! again. Its idempotency key follows from the address, so that it is made once: also if a form is sent twice, or if
+//! this host stops between the two.
+
+use super::{
+    draft::{Drafted, fields},
+    resolve::{Draft, USED, redeem},
+    shown::Outcome,
+};
+use crate::{
+    App,
+    oauth::{
+        forms::PageForm,
+        person::{
+            calls::PersonCalls,
+            forms::{AGREED, drafted_input},
+            things::at,
+        },
+    },
+};
+use portolan_vocabulary::{Digest, ErrorCode, Failure};
+use serde_json::{Map, Value};
+use std::time::Duration;
+
+/// How often a call is tried while the first one with its key is running, and the time in between.
+const TRIES: u32 = 8;
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// What a call is made with.
+pub(super) struct Sending<'a> {
+    pub(super) app: &'a App,
+    pub(super) calls: &'a PersonCalls<'a>,
+    pub(super) drafted: &'a Drafted<'a>,
+    pub(super) token: &'a str,
+}
+
+/// Makes the call that a form has drafted, or tries it. An action that reads answers what the page shows.
+pub(super) async fn send(
+    sending: &Sending<'_>,
+    draft: &Draft,
+    form: &PageForm,
+    is_trial: bool,
+) -> Result<Outcome, Failure> {
+    let Drafted { capability, page, action } = sending.drafted;
+    let mut input = drafted_input(page, action, form, fields(draft));
+    if !page.writes {
+        let output = sending.calls.call(capability, &page.action, input).await?;
+        return Ok(Outcome::Found(sending.drafted.things(&output)));
+    }
+    if is_trial {
+        input.insert("dry_run".to_owned(), Value::Bool(true));
+        let output = sending.calls.call(capability, &page.action, input).await?;
+        return Ok(Outcome::Tried(sending.drafted.things(&output)));
+    }
+    if page.confirm.is_some() && form.field(AGREED).is_empty() {
+        let message = "Nothing was sent, because the box was not ticked.";
+        return Err(Failure::new(ErrorCode::ConfirmRequired).message(message));
+    }
+    let output = match sending.call(input).await {
+        Err(failure) if failure.has_code(ErrorCode::IdempotencyKeyReused) => {
+            sending.use_up().await;
+            let message = "You have sent this already, with other words. Nothing was sent now.";
+            return Err(failure.message(message));
+        }
+        called => called?,
+    };
+    sending.use_up().await;
+    let made = page.draft.as_ref().and_then(|draft| at(&output, draft.made.as_deref()?));
+    Ok(Outcome::Sent { made: made.and_then(Value::as_str).unwrap_or_default().to_owned() })
+}
+
+impl Sending<'_> {
+    /// Makes the call. While an equal one is running, it waits for the answer of that one.
+    async fn call(&self, input: Map<String, Value>) -> Result<Value, Failure> {
+        let (capability, action) = (self.drafted.capability, &self.drafted.page.action);
+        let key = Digest::of(format!("handoff {}", self.token).as_bytes()).hex();
+        let clock = &self.app.host.clock;
+        let mut tries = 1;
+        loop {
+            match self.calls.call_once(capability, action, input.clone(), key.clone()).await {
+                Err(failure)
+                    if failure.has_code(ErrorCode::IdempotencyInProgress) && tries < TRIES =>
+                {
+                    tries += 1;
+                    clock.sleep_until(clock.now().plus(PAUSE)).await;
+                }
+                called => return called,
+            }
+        }
+    }
+
+    /// Uses the address up, so that agents see that it was finished. What was sent stays sent if that fails.
+    async fn use_up(&self) {
+        match redeem(self.app, self.token, self.calls).await {
+            Ok(_) => {}
+            Err(failure) if failure.error_code == USED => {}
+            Err(failure) => {
+                tracing::warn!(
+                    code = &*failure.error_code,
+                    "a handoff that was sent is not used up"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Emails to people: what has gathered for a person becomes an email, and each email is sent by due work of its own,
+//! at least once and with the same id in each attempt.
+
+use crate::{
+    email_texts::{EmailText, email_text},
+    emails::EmailStatus,
+    host::Host,
+};
+use portolan_catalog::Snapshot;
+use portolan_outgoing::email::{EmailError, Mail};
+use portolan_store::{
+    Attachments, AuditRecord, Count, DbError, DueWork, EmailNotice, OutboxCommand, Task, Unit,
+    Verdict,
+};
+use portolan_vocabulary::{
+    Email, EmailContent, ErrorCode, Failure, HOST, Publisher, Timestamp, is_always_delivered,
+    one_line,
+};
+use serde::Deserialize;
+use std::time::Duration;
+
+const DAY_MS: u64 = 24 * 3_600_000;
+/// An email that could not be sent for this long is given up.
+const LONGEST_WAIT: Duration = Duration::from_secs(2 * 24 * 3600);
+/// The maximum number of bytes of a sentence about an event.
+const SENTENCE_BYTES: usize = 200;
+
+/// The data of an event, as far as an email tells it.
+#[derive(Deserialize)]
+struct Told {
+    summary: Option<String>,
+}
+
+impl Host {
+    /// Returns the state of the sending of emails; `None` if the host sends none.
+    pub async fn email_status(&self) -> Result<Option<EmailStatus>, DbError> {
+        let Some(emails) = &self.emails else { return Ok(None) };
+        let now = self.clock.now();
+        let sent_today = self.store.counter(&budget_counter(now)).await?;
+        let (waiting, due) = self.store.waiting_emails(now).await?;
+        let (per_day, is_paused) = (emails.mailer.per_day(), emails.mailer.is_paused(now));
+        Ok(Some(EmailStatus { sent_today, per_day, waiting, due, is_paused }))
+    }
+
+    /// Makes an email of what has gathered for a person. The timer has the owner's id as its name.
+    pub(super) async fn tell_by_email(&self, work: &DueWork) -> Result<(), Failure> {
+        let Task::Timer { key, .. } = &work.task else { return Err(unavailable("no timer")) };
+        let owner_id = &key.name;
+        let mut unit = Unit::new(self.store.clone(), self.clock.now());
+        let notices = self.store.email_notices(owner_id).await?;
+        let lines = lines(&self.catalog.snapshot(), &notices);
+        let content = EmailContent::Notices { lines };
+        let recipient = self.identity.email_recipient(&mut unit, owner_id, &content).await;
+        let is_wanted = recipient.map_err(unavailable)?.is_some() && !notices.is_empty();
+        if let (Some(emails), true) = (&self.emails, is_wanted) {
+            if let Some(until) = self.quiet_until(&mut unit, owner_id, &notices).await? {
+                return self.put_off(work, until, "the person's quiet hours").await;
+            }
+            let most = emails.mailer.per_person();
+            match unit.count_use(format!("emails/{owner_id}"), (DAY_MS / most, most)).await? {
+                Ok(count) => unit.add_command(OutboxCommand::Count(count)),
+                // What happens until then is told by the same email.
+                Err(open_at) => return self.put_off(work, open_at, "email.per_person").await,
+            }
+            self.identity.queue_email(&mut unit, owner_id, content).map_err(unavailable)?;
+        }
+        let told = notices.into_iter().map(|notice| (notice.event_type, notice.events)).collect();
+        unit.add_command(OutboxCommand::TakeEmailNotices { owner_id: owner_id.clone(), told });
+        self.finish(work, unit).await
+    }
+
+    /// Returns the end of the person's quiet hours, unless something is told that is always delivered.
+    async fn quiet_until(
+        &self,
+        unit: &mut Unit,
+        owner_id: &str,
+        notices: &[EmailNotice],
+    ) -> Result<Option<Timestamp>, Failure> {
+        if notices.iter().any(|notice| is_always_delivered(&notice.event_type)) {
+            return Ok(None);
+        }
+        let recipients = self.identity.find_recipients(unit, owner_id, false).await;
+        let rules = recipients.map_err(unavailable)?.rules;
+        Ok(rules.and_then(|rules| rules.rules.quiet_until(unit.now())))
+    }
+
+    /// Sends an email, and removes it when it was sent, has failed for good, or is not wanted any more.
+    pub(super) async fn send_email(&self, work: &DueWork) -> Result<(), Failure> {
+        let now = self.clock.now();
+        let (Some(emails), Some(email)) =
+            (&self.emails, Email::open(&work.input, self.store.keys()))
+        else {
+            tracing::error!(
+                "a waiting email cannot be sent: the key with which it was sealed is missing, or [email] is"
+            );
+            return self.remove(work).await;
+        };
+        let kind = email.content.kind();
+        let mut unit = Unit::new(self.store.clone(), now);
+        let recipient = self.identity.email_recipient(&mut unit, &email.owner_id, &email.content);
+        let Some(recipient) = recipient.await.map_err(unavailable)? else {
+            self.meters.count_email(kind, "unwanted");
+            return self.remove(work).await;
+        };
+        if self.store.counter(&budget_counter(now)).await? >= emails.mailer.per_day() {
+            emails.log_exhausted(day(now));
+            self.meters.count_email(kind, "budget");
+            return self.put_off(work, midnight(now), "email.per_day").await;
+        }
+        let public_url = self.identity.issuer();
+        let unsubscribe = recipient.unsubscribe.as_ref();
+        let unsubscribe = unsubscribe.map(|token| format!("{public_url}/email/{token}"));
+        let EmailText { subject, text, html } =
+            email_text(public_url, &email.content, unsubscribe.as_deref());
+        let mail = Mail {
+            id: email_id(work),
+            to: &recipient.address,
+            subject: &subject,
+            text,
+            html,
+            unsubscribe: unsubscribe.as_deref(),
+            created_at: email.created_at,
+        };
+        let sent = emails.mailer.send(&mail, now).await;
+        // A unit of its own: a change of the person's records meanwhile must not send the email again.
+        let mut unit = Unit::new(self.store.clone(), self.clock.now());
+        let outcome = match &sent {
+            Ok(()) => {
+                unit.add_command(OutboxCommand::Count(count_of_day(now)));
+                "ok"
+            }
+            Err(error) if error.is_retryable() && email.created_at.plus(LONGEST_WAIT) > now => {
+                self.meters.count_email(kind, "later");
+                return Err(unavailable(error));
+            }
+            Err(EmailError::NoMailbox(_)) => {
+                let refused =
+                    self.identity.refuse_email(&mut unit, &email.owner_id, &recipient.address);
+                refused.await.map_err(unavailable)?;
+                "no_mailbox"
+            }
+            Err(error) => {
+                tracing::error!(%error, "an email cannot be sent");
+                "failed"
+            }
+        };
+        unit.record_audit(AuditRecord {
+            owner_id: Some(email.owner_id),
+            ..AuditRecord::of_host("email:sent", outcome, unit.now())
+        });
+        self.finish(work, unit).await?;
+        self.meters.count_email(kind, outcome);
+        Ok(())
+    }
+
+    /// Commits a unit that ends due work.
+    async fn finish(&self, work: &DueWork, unit: Unit) -> Result<(), Failure> {
+        let attachments = Attachments { task: Some(work.task.clone()), ..Attachments::default() };
+        match unit.commit(attachments).await {
+            Ok(Verdict::Committed | Verdict::Superseded) => Ok(()),
+            // The work is still due, so it is done again.
+            Ok(_) | Err(_) => Err(Failure::new(ErrorCode::DependencyUnavailable)),
+        }
+    }
+
+    async fn put_off(&self, work: &DueWork, until: Timestamp, reason: &str) -> Result<(), Failure> {
+        self.store.reschedule(work, until, reason).await?;
+        Ok(())
+    }
+}
+
+/// Returns a sentence about the events of each type. Only components of this host's publisher are believed to have
+/// written one that names nobody.
+fn lines(snapshot: &Snapshot, notices: &[EmailNotice]) -> Vec<String> {
+    let is_of_host = |id: &str| {
+        let found = snapshot.capabilities.get(id);
+        id == HOST || found.is_some_and(|capability| capability.publisher == Publisher::Host)
+    };
+    let summary = |notice: &EmailNotice| {
+        let (capability, data) = notice.newest.as_ref()?;
+        let told: Told = serde_json::from_str(data).ok().filter(|_| is_of_host(capability))?;
+        told.summary.map(|summary| one_line(&summary, SENTENCE_BYTES))
+    };
+    let line = |notice: &EmailNotice| {
+        let sentence = summary(notice)
+            .unwrap_or_else(|| format!("There is something new: {}.", notice.event_type));
+        match notice.events {
+            0 | 1 => sentence,
+            times => format!("{sentence} ({times} times)"),
+        }
+    };
+    notices.iter().map(line).collect()
+}
+
+/// Returns the email's id, which is the last part of its timer's name.
+fn email_id(work: &DueWork) -> &str {
+    match &work.task {
+        Task::Timer { key, .. } => key.name.rsplit('/').next().unwrap_or_default(),
+        Task::Delivery { .. } => "",
+    }
+}
+
+fn day(now: Timestamp) -> u64 {
+    now.as_millis() / DAY_MS
+}
+
+fn midnight(now: Timestamp) -> Timestamp {
+    Timestamp::from_millis((day(now) + 1) * DAY_MS)
+}
+
+/// Returns the name of the counter of the emails that were sent on this day.
+fn budget_counter(now: Timestamp) -> String {
+    format!("emails sent/{}", day(now))
+}
+
+fn count_of_day(now: Timestamp) -> Count {
+    let expires_at = Timestamp::from_millis((day(now) + 2) * DAY_MS);
+    Count { name: budget_counter(now), floor: 0, step: 1, expires_at }
+}
+
+fn unavailable(error: impl ToString) -> Failure {
+    Failure::new(ErrorCode::DependencyUnavailable).message(error.to_string())
+}

@@ -1,0 +1,148 @@
+//! The operator's settings of traces.
+
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use url::Url;
+
+/// The address of a collector for spans, and of one for everything.
+const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];
+const PROTOCOLS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"];
+
+/// Where traces are sent, and which. The fields are those of the table `[telemetry]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TelemetrySettings {
+    /// The address of a collector that takes OTLP over HTTP, without `/v1/traces`; `None` to record nothing.
+    pub otlp_endpoint: Option<String>,
+    /// The share of traces that are recorded, from 0 to 1, of those whose caller does not decide.
+    pub sample: f64,
+    /// The name of this host in traces.
+    pub service_name: String,
+    /// A file with headers for the collector, such as its key: a line `name=value` each.
+    pub headers_file: Option<PathBuf>,
+    /// Whether a caller whose `traceparent` is sampled, or is not, decides for its traces.
+    pub follow_callers: bool,
+}
+
+impl Default for TelemetrySettings {
+    fn default() -> Self {
+        Self {
+            otlp_endpoint: None,
+            sample: 0.1,
+            service_name: "portolan".to_owned(),
+            headers_file: None,
+            follow_callers: true,
+        }
+    }
+}
+
+impl TelemetrySettings {
+    /// Returns the settings after OpenTelemetry's environment variables, which override those of the file. The
+    /// exporter itself reads the variables of its headers and its time-out.
+    #[must_use]
+    pub fn with_environment(mut self, variable: impl Fn(&str) -> Option<String>) -> Self {
+        let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
+        if let Some(endpoint) = ENDPOINTS.iter().find_map(|name| variable(name)) {
+            self.otlp_endpoint = Some(endpoint);
+        }
+        if let Some(name) = variable("OTEL_SERVICE_NAME") {
+            self.service_name = name;
+        }
+        if let Some(sampler) = variable("OTEL_TRACES_SAMPLER") {
+            let share = || variable("OTEL_TRACES_SAMPLER_ARG").and_then(|text| text.parse().ok());
+            let kind = sampler.strip_prefix("parentbased_");
+            self.follow_callers = kind.is_some();
+            self.sample = match kind.unwrap_or(&sampler) {
+                "always_on" => 1.0,
+                "always_off" => 0.0,
+                "traceidratio" => share().unwrap_or(1.0),
+                // This fault is reported with the others.
+                _ => f64::NAN,
+            };
+        }
+        let speaks_grpc =
+            PROTOCOLS.iter().find_map(|name| variable(name)).is_some_and(|name| name == "grpc");
+        let is_disabled =
+            variable("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"));
+        if is_disabled || variable("OTEL_TRACES_EXPORTER").is_some_and(|name| name == "none") {
+            self.otlp_endpoint = None;
+        } else if speaks_grpc {
+            self.otlp_endpoint = Some("grpc".to_owned());
+        }
+        self
+    }
+
+    /// Returns every fault of the settings, each with its fix.
+    pub fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        if !(0.0..=1.0).contains(&self.sample) {
+            let sample = self.sample;
+            faults.push(format!(
+                "telemetry.sample is {sample}: it must be 0 to 1 (OTEL_TRACES_SAMPLER can be always_on, always_off or traceidratio, each with parentbased_ before it)"
+            ));
+        }
+        let is_usable = |text: &String| {
+            Url::parse(text).is_ok_and(|url| {
+                matches!(url.scheme(), "http" | "https")
+                    && url.has_host()
+                    && url.username().is_empty()
+                    && url.password().is_none()
+            })
+        };
+        if self.otlp_endpoint.as_ref().is_some_and(|text| !is_usable(text)) {
+            faults.push(
+                "telemetry.otlp_endpoint cannot be used: write http:// or https:// and a host, such as http://127.0.0.1:4318, for OTLP over HTTP (not gRPC); credentials belong into telemetry.headers_file".to_owned(),
+            );
+        }
+        if self.service_name.is_empty() {
+            faults
+                .push("telemetry.service_name is empty: write a name, or leave it out".to_owned());
+        }
+        faults
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(variables: &[(&str, &str)]) -> TelemetrySettings {
+        let find = |name: &str| variables.iter().find(|(own, _)| *own == name);
+        TelemetrySettings::default()
+            .with_environment(|name| find(name).map(|(_, value)| (*value).to_owned()))
+    }
+
+    #[test]
+    fn the_environment_is_that_of_open_telemetry() {
+        assert_eq!(with(&[]), TelemetrySettings::default());
+        let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318");
+        let set = with(&[
+            endpoint,
+            ("OTEL_SERVICE_NAME", "staging"),
+            ("OTEL_TRACES_SAMPLER", "parentbased_traceidratio"),
+            ("OTEL_TRACES_SAMPLER_ARG", "0.25"),
+        ]);
+        assert_eq!(set.otlp_endpoint.as_deref(), Some("http://collector:4318"));
+        assert_eq!((set.sample, set.follow_callers, &*set.service_name), (0.25, true, "staging"));
+        assert!(set.faults().is_empty());
+        let all = with(&[("OTEL_TRACES_SAMPLER", "always_on")]);
+        assert_eq!((all.sample, all.follow_callers), (1.0, false));
+        assert_eq!(with(&[endpoint, ("OTEL_SDK_DISABLED", "true")]).otlp_endpoint, None);
+    }
+
+    #[test]
+    fn every_fault_names_the_setting() {
+        let faulty = |settings: TelemetrySettings, name: &str| {
+            let faults = settings.faults();
+            assert!(faults.len() == 1 && faults[0].contains(name), "{faults:?}");
+        };
+        faulty(with(&[("OTEL_TRACES_SAMPLER", "jaeger_remote")]), "telemetry.sample");
+        faulty(with(&[("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")]), "not gRPC");
+        for endpoint in ["127.0.0.1:4318", "ftp://host/", "https://user:hunter2@host/"] {
+            let otlp_endpoint = Some(endpoint.to_owned());
+            let settings = TelemetrySettings { otlp_endpoint, ..TelemetrySettings::default() };
+            assert!(!settings.faults()[0].contains("hunter2"));
+            faulty(settings, "telemetry.otlp_endpoint");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+"""Lints the chart and renders it with Helm's own code: pip install helm-python-sdk==0.2.2 pyyaml; python check.py"""
+
+import pathlib
+
+import helm_python
+import yaml
+
+CHART = pathlib.Path(__file__).parent / "portolan"
+URL = {"publicUrl": "https://agents.example.org"}
+SHARED = {"secrets": {"database": "database", "keys": "keys", "operator": "operator"}}
+
+
+def render(values):
+    rendered = helm_python.Chart.load(CHART).render(values, name="portolan", namespace="default")
+    documents = [document for text in rendered.values() for document in yaml.safe_load_all(text)]
+    return {document["kind"]: document for document in documents if document}
+
+
+def refuses(values, reason):
+    try:
+        render(values)
+    except helm_python.HelmError as error:
+        assert reason in str(error), error
+    else:
+        raise AssertionError(f"{values} is not refused")
+
+
+errors = helm_python.lint(CHART, URL, strict=True)["errors"]
+assert not errors, errors
+refuses({}, "set publicUrl")
+refuses(URL | {"replicas": 3}, "secrets.database")
+refuses(URL | {"replicas": 3, "secrets": {"database": "database"}}, "secrets.keys")
+
+one = render(URL)
+assert set(one) == {"ConfigMap", "StatefulSet", "Service"}, one.keys()
+several = render(URL | SHARED | {"replicas": 3, "config": "[quotas]\nquery_ms = 300\n"})
+assert "PodDisruptionBudget" in several
+configuration = several["ConfigMap"]["data"]["portolan.toml"]
+assert "stop_delay_ms = 10000" in configuration and "query_ms = 300" in configuration
+pod = several["StatefulSet"]["spec"]["template"]["spec"]
+assert pod["terminationGracePeriodSeconds"] > 30
+container = pod["containers"][0]
+assert container["securityContext"]["readOnlyRootFilesystem"] is True
+assert [probe["secretRef"]["name"] for probe in container["envFrom"]] == ["database", "keys", "operator"]
+for probe, path in [("startupProbe", "/startupz"), ("livenessProbe", "/healthz"), ("readinessProbe", "/readyz")]:
+    assert container[probe]["httpGet"] == {"path": path, "port": "operator"}, probe
+print("the chart is sound")

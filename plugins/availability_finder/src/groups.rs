@@ -1,0 +1,175 @@
+//! Groups: the invitation, the answers, and the end.
+
+use crate::{asking, documents::*, limits::*, notices, refusals::*, states::*, types::*, views::*};
+use people_kit::{
+    people, relations,
+    text::{Fault, Faults, Lines, public},
+};
+use portolan_sdk::prelude::*;
+use std::collections::BTreeSet;
+
+pub(crate) fn invite(call: &Call, input: Invite) -> Result<Answer<GroupView>> {
+    let me = call.require_owner()?;
+    people::ensure_visible(me)?;
+    let mut faults = Faults::default();
+    let title = public("/title", &input.title, Lines::One, &mut faults);
+    let invited: BTreeSet<&str> = input.owner_ids.iter().map(String::as_str).collect();
+    if invited.len() < input.owner_ids.len() || invited.contains(me) {
+        faults.add("/owner_ids", "distinct", "different people, without yourself");
+    }
+    faults.check()?;
+    ensure_askable(me, &input.owner_ids)?;
+    INVITATIONS.count(call, DAYS, me, list())?;
+    let member = |owner_id| Member { owner_id, state: Membership::Invited };
+    let group = Group {
+        organizer: me.to_owned(),
+        title,
+        may_book: input.may_book,
+        begun_with: u32::try_from(invited.len() + 1).unwrap_or(u32::MAX),
+        members: input.owner_ids.into_iter().map(member).collect(),
+        state: State::Open,
+        changed_at: call.now(),
+        closes_at: call.now() + GROUP_FOR,
+        questions: Vec::new(),
+        asked_at: None,
+        turns: Vec::new(),
+    };
+    let group = GROUPS.add(call.new_id("grp"), group, call.now())?;
+    if OWN_GROUPS.enter(me, &group.id)? > MOST_GROUPS {
+        let limit = u64::try_from(MOST_GROUPS).unwrap_or(u64::MAX);
+        return Err(FinderError::OpenLimitReached { name: "open_groups", limit });
+    }
+    timers::set(&timer(&group.id), group.value.closes_at, "expire", &by_id(&group.id))?;
+    notices::invited(call, &group)?;
+    shown(call, me, &group)
+}
+
+/// Refuses people who do not exist, cannot be reached, or accept nothing from this person now.
+fn ensure_askable(me: &str, owner_ids: &[String]) -> Result<()> {
+    let askable = asking::askable(me, owner_ids.iter().map(String::as_str).collect())?;
+    let found = people::people(askable.iter().map(String::as_str))?;
+    let mut errors = Vec::new();
+    for (number, owner_id) in owner_ids.iter().enumerate() {
+        let is_reachable = found.get(owner_id).is_some_and(people::Person::is_reachable);
+        let object = format!("owner:{owner_id}");
+        if !is_reachable || !relations::has_relation(object, "can_message", me)? {
+            let expected = "a person who accepts messages from you";
+            let pointer = format!("/owner_ids/{number}");
+            errors.push(Fault { pointer, rule: "accepts_messages", expected });
+        }
+    }
+    match errors.is_empty() {
+        true => Ok(()),
+        false => Err(FinderError::RecipientNotAccepting { errors }),
+    }
+}
+
+/// Changes what the calling person has answered.
+pub(crate) fn answer(call: &Call, input: &GroupStep, action: &str) -> Result<Answer<GroupView>> {
+    let me = call.require_owner()?;
+    let mut group = Group::load_own(call, &input.group_id)?;
+    ensure_version(&group, call, me, input.expected_version)?;
+    let group_id = group.id.clone();
+    ensure_open(&group)?;
+    let member = group.value.member_mut(me).ok_or_else(|| {
+        let message = "You have begun this group: the others answer.";
+        Refusal::common(ErrorCode::NotPermitted, message).next(get(&group_id))
+    })?;
+    member.state = MEMBERSHIP.step(&group_id, member.state, action)?;
+    let answer = member.state;
+    save(call, &mut group)?;
+    notices::answered(call, &group, answer)?;
+    shown(call, me, &group)
+}
+
+pub(crate) fn close(call: &Call, input: &GroupStep) -> Result<Answer<GroupView>> {
+    let me = call.require_owner()?;
+    let mut group = load_for_action(call, &input.group_id, "close")?;
+    ensure_version(&group, call, me, input.expected_version)?;
+    group.step(&GROUP, "close")?;
+    end(call, &mut group)?;
+    shown(call, me, &group)
+}
+
+/// Closes a group whose time has passed, and deletes one that was closed a month ago, with its polls.
+pub(crate) fn expire(call: &Call, group_id: &str) -> Result<()> {
+    let Some(mut group) = GROUPS.get(group_id)? else { return Ok(()) };
+    if group.value.state == State::Open {
+        group.step(&GROUP, "expire")?;
+        return end(call, &mut group);
+    }
+    for hit in POLLS.all(Query::new().filter(field("group_id").eq(group_id)).limit(100)) {
+        POLLS.delete(&hit?.document.id, Expect::Any)?;
+    }
+    Ok(GROUPS.delete(group_id, Expect::Any)?)
+}
+
+/// Stores the end of a group. Its holds end by themselves.
+fn end(call: &Call, group: &mut Stored<Group>) -> Result<()> {
+    OWN_GROUPS.leave(&group.value.organizer, &group.id)?;
+    timers::set(&timer(&group.id), call.now() + KEPT_FOR, "expire", &by_id(&group.id))?;
+    save(call, group)
+}
+
+fn timer(group_id: &str) -> String {
+    format!("group/{group_id}")
+}
+
+fn by_id(group_id: &str) -> GroupInput {
+    GroupInput { group_id: group_id.into() }
+}
+
+/// Returns an open group for an action of its organizer.
+pub(crate) fn load_for_action(call: &Call, group_id: &str, action: &str) -> Result<Stored<Group>> {
+    let me = call.require_owner()?;
+    let group = Group::load_own(call, group_id)?;
+    if group.value.organizer != me {
+        let message = "Only the person who has begun this group may do this.";
+        return Err(Refusal::common(ErrorCode::NotPermitted, message).next(get(group_id)).into());
+    }
+    GROUP.step(group_id, group.value.state, action)?;
+    Ok(group)
+}
+
+fn ensure_open(group: &Stored<Group>) -> Result<()> {
+    GROUP.step(&group.id, group.value.state, "find")?;
+    Ok(())
+}
+
+fn ensure_version(
+    group: &Stored<Group>,
+    call: &Call,
+    me: &str,
+    expected: Option<Version>,
+) -> Result<()> {
+    let view = views_of(call, me, group)?;
+    Ok(group.ensure_version(expected, || view, get(&group.id))?)
+}
+
+pub(crate) fn save(call: &Call, group: &mut Stored<Group>) -> Result<()> {
+    group.value.changed_at = call.now();
+    Ok(group.save()?)
+}
+
+fn views_of(call: &Call, me: &str, group: &Stored<Group>) -> Result<GroupView> {
+    crate::views::group(call, me, group)
+}
+
+fn shown(call: &Call, me: &str, group: &Stored<Group>) -> Result<Answer<GroupView>> {
+    Ok(Answer::new(views_of(call, me, group)?).next(get(&group.id)))
+}
+
+pub(crate) fn read(call: &Call, group_id: &str) -> Result<GroupView> {
+    let group = Group::load_own(call, group_id)?;
+    views_of(call, call.require_owner()?, &group)
+}
+
+pub(crate) fn list_own(call: &Call, me: &str, input: List) -> Result<Items<GroupView>> {
+    let mine = field("organizer").eq(me).or(field("members[].owner_id").eq(me));
+    let groups = GROUPS.find(input.page.last_changed(mine.and(input.state.map(in_state))))?;
+    Items::try_of(groups, |group| views_of(call, me, &group))
+}
+
+pub(crate) fn in_state(state: State) -> Filter {
+    field("state").eq(state)
+}

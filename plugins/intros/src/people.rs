@@ -1,0 +1,16 @@
+//! Who of the three people sees whom, and who can be asked.
+
+use crate::{documents::*, refusals::*};
+use people_kit::people::{ContactPolicy, Person};
+use people_kit::visible;
+
+/// Returns whether the person of a seat sees both others.
+pub(crate) fn sees_others(seat: &Seat) -> Result<bool> {
+    let others = seat.others();
+    Ok(visible::people(&seat.owner_id, others)?.len() == others.len())
+}
+
+/// Returns whether a person is reached by what others send, and wants to be.
+pub(crate) fn is_accepting(person: &Person) -> bool {
+    person.is_reachable() && person.contact_policy != ContactPolicy::Paused
+}

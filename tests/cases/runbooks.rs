@@ -1,0 +1,148 @@
+//! The runbooks of docs/operations.md, followed line by line: each command succeeds, and the fault is over.
+
+use crate::{
+    cases::doctor::diagnose,
+    harness::{Agent, Options, Process, component, options::binary, patched},
+};
+use serde_json::{Value, json};
+use std::{path::Path, process::Command};
+
+/// Returns the commands of a runbook.
+fn commands(runbook: &str) -> Vec<String> {
+    let folder = env!("CARGO_MANIFEST_DIR");
+    let text = std::fs::read_to_string(format!("{folder}/../../docs/operations.md")).unwrap();
+    let section = text.split_once(&format!("\n### {runbook}\n")).unwrap().1;
+    let block = section.split_once("```sh\n").unwrap().1.split_once("```").unwrap().0;
+    block.lines().map(str::to_owned).collect()
+}
+
+/// Runs a command as an operator types it.
+fn shell(folder: &Path, line: &str) -> String {
+    let programs = std::env::var("PATH").unwrap();
+    let path = format!("{}:{programs}", binary().parent().unwrap().display());
+    let mut shell = Command::new("sh");
+    let output = shell.args(["-c", line]).current_dir(folder).env("PATH", path).output().unwrap();
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(output.status.success(), "{line}: {text}");
+    text
+}
+
+/// Follows a runbook, with `systemctl` done by hand. Returns the host and what was printed.
+fn follow(runbook: &str, host: Process) -> (Process, String) {
+    let (mut running, mut folder, mut printed) = (Some(host), None, String::new());
+    for line in commands(runbook) {
+        match line.as_str() {
+            "systemctl stop portolan" => {
+                let host = running.take().unwrap();
+                host.signal("TERM");
+                let (status, left) = host.wait();
+                assert!(status.success());
+                folder = Some(left);
+            }
+            "systemctl start portolan" => {
+                running = Some(Process::start_in(folder.take().unwrap()));
+            }
+            "systemctl reload portolan" => running.as_ref().unwrap().signal("HUP"),
+            line => {
+                let at = running.as_ref().map(|host| host.folder.path());
+                printed +=
+                    &shell(at.or(folder.as_ref().map(|folder| folder.path())).unwrap(), line);
+            }
+        }
+    }
+    (running.unwrap(), printed)
+}
+
+fn put(id: &str) -> Value {
+    json!({ "action": "put", "id": id, "note": { "title": "a title", "body": "" } })
+}
+
+async fn has(agent: &Agent<'_>, id: &str) -> bool {
+    agent.call("notes", json!({ "action": "get", "id": id })).await.status == 200
+}
+
+fn is_sound(host: &Process) {
+    let diagnosis = diagnose(host.folder.path(), &[], &[]);
+    assert!(diagnosis.success, "{:#}", diagnosis.found);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lost_database_is_restored() {
+    let host = Process::with(&["notes"]);
+    host.claimed_agent().await.result("notes", put("before")).await;
+    shell(host.folder.path(), "portolan backup backup.db");
+    host.claimed_agent().await.result("notes", put("after")).await;
+    let (host, printed) = follow("Restore", host);
+    assert!(printed.contains("the host is running and ready"), "{printed}");
+    let agent = host.claimed_agent().await;
+    assert!(has(&agent, "before").await && !has(&agent, "after").await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lost_key_is_put_back() {
+    let host = Process::with(&["notes"]);
+    let data = host.folder.path().join("data");
+    std::fs::rename(data.join("secret.keys"), host.folder.path().join("secret.keys.copy")).unwrap();
+    assert!(!diagnose(host.folder.path(), &[], &[]).success);
+    let (host, _) = follow("Lost key", host);
+    is_sound(&host);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn compiled_components_make_room() {
+    let host = Process::with(&["notes"]);
+    host.claimed_agent().await.result("notes", put("kept")).await;
+    let (host, printed) = follow("Full disk", host);
+    assert!(printed.contains("artifacts"), "{printed}");
+    assert!(has(&host.claimed_agent().await, "kept").await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_abusive_address_is_named_and_its_limit_lowered() {
+    let configuration = "rate_limits = \"on\"\n[limits]\nregistrations_per_hour = 2\n";
+    let host = Process::start(Options::with(&["notes"]).configuration(configuration));
+    for _ in 0..4 {
+        let body = json!({ "type": "anonymous" }).to_string();
+        let headers = [("content-type", "application/json")];
+        host.send(reqwest::Method::POST, "/v1/agents/register", &headers, Some(body)).await;
+    }
+    let (host, printed) = follow("Abusive address", host);
+    assert!(
+        printed.contains("127.0.0.1") && printed.contains("registrations_per_hour"),
+        "{printed}"
+    );
+    is_sound(&host);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bad_component_is_rolled_back() {
+    let host = Process::with(&["greeter"]);
+    let version = |from: &str, to: &str| patched(&component("greeter"), &[(from, to)]);
+    host.drop_in("greeter.wasm", &version("Hello, ", "Howdy, "));
+    let agent = host.claimed_agent().await;
+    let greet = json!({ "action": "greet", "name": "Ada" });
+    let greeting = async |wanted: &str| {
+        let started = std::time::Instant::now();
+        while !agent.call("greeter", greet.clone()).await.text.contains(wanted) {
+            assert!(started.elapsed() < crate::harness::PATIENCE, "never {wanted}");
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+    };
+    greeting("Howdy, ").await;
+    drop(agent);
+    let (host, printed) = follow("Bad component", host);
+    assert!(printed.contains("greeter"), "{printed}");
+    let agent = host.claimed_agent().await;
+    assert!(agent.call("greeter", greet.clone()).await.text.contains("Hello, "));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_slow_database_is_looked_at_and_a_host_upgraded() {
+    let host = Process::with(&["notes"]);
+    host.claimed_agent().await.result("notes", put("kept")).await;
+    let (host, printed) = follow("Slow database", host);
+    assert!(printed.contains("notes.put"), "{printed}");
+    let (host, printed) = follow("Upgrade", host);
+    assert!(printed.contains("the schema is up to date"), "{printed}");
+    assert!(has(&host.claimed_agent().await, "kept").await);
+}
