@@ -222,7 +222,8 @@ impl Events {
 
     /// Removes a webhook.
     pub fn remove_webhook(&self, unit: &mut Unit, webhook: Webhook) {
-        unit.add_command(OutboxCommand::DropWebhook { id: webhook.id, version: webhook.version });
+        let Webhook { id, agent_id, version, .. } = webhook;
+        unit.add_command(OutboxCommand::DropWebhook { id, agent_id, version });
     }
 
     fn new_secret(

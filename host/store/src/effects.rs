@@ -108,7 +108,7 @@ pub enum OutboxCommand {
     /// Replaces a webhook, if it has this version.
     PutWebhook { webhook: Box<Webhook>, replaces: u64 },
     /// Deletes a webhook with its deliveries, if it has this version.
-    DropWebhook { id: String, version: u64 },
+    DropWebhook { id: String, agent_id: String, version: u64 },
     /// Deletes all webhooks of an agent with their deliveries.
     DropWebhooksOf { agent_id: String },
     /// Removes the events before this time from the inbox of an agent.
@@ -274,7 +274,7 @@ impl OutboxCommand {
     pub(crate) fn webhook(&self) -> Option<(&str, u64)> {
         match self {
             Self::PutWebhook { webhook, replaces } => Some((&webhook.id, *replaces)),
-            Self::DropWebhook { id, version } => Some((id, *version)),
+            Self::DropWebhook { id, version, .. } => Some((id, *version)),
             _ => None,
         }
     }

@@ -1,5 +1,4 @@
-//! What people's caps have counted, in the transaction that writes the events. One committer counts, so
-//! concurrent senders do not conflict.
+//! What people's caps have counted, in the transaction that writes the events, under the owner's lock.
 
 use crate::{
     connection::{Statements, Transaction},

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     audit_log::AuditChain,
     changes::Changes,
-    connection::{Backend, Statements, Transaction},
+    connection::{Backend, LockTimeouts, Statements, Transaction},
     document::CollectionId,
     error::DbError,
     integers::{signed, unsigned},
@@ -35,13 +35,16 @@ const BATCH_DOCUMENTS: usize = 4_096;
 /// The linger: the time for which a group commit waits for as many units as last time, where a transaction
 /// costs several round trips to a server. It is shorter than one round trip.
 const LINGER: Duration = Duration::from_micros(300);
-/// The time-out of one transaction; it is longer than `lock_timeout`, the longest wait for the commit of
-/// another node.
+/// The time-out of one transaction; it is longer than a batch waits for a transaction that must be alone.
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(15);
-/// How long a batch waits for locks that another node keeps. It is longer than a commit takes.
-const LOCKS_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long a batch waits for locks. The second time is longer than the commit of another node takes.
+const BATCH_TIMEOUTS: LockTimeouts =
+    LockTimeouts { commit: Duration::from_secs(10), each: Duration::from_secs(1) };
 /// The same for a unit by itself, after its batch has waited.
-const UNIT_LOCKS_TIMEOUT: Duration = Duration::from_millis(100);
+const UNIT_TIMEOUTS: LockTimeouts =
+    LockTimeouts { commit: Duration::from_millis(100), each: Duration::from_millis(100) };
+/// How long the units of a batch are committed one by one, in all.
+const UNITS_TIMEOUT: Duration = Duration::from_secs(5);
 /// The queue's capacity; further callers wait to enqueue.
 const QUEUE_CAPACITY: usize = 4_096;
 
@@ -180,36 +183,61 @@ impl Batch {
     /// after such an error each unit is committed by itself.
     async fn verdicts(&self, database: &Database) -> Vec<CommitResult> {
         let changes: Vec<_> = self.jobs.iter().map(|job| &job.changes).collect();
-        let error = match commit(database, (&self.locks, LOCKS_TIMEOUT), &changes).await {
+        let error = match commit(database, (&self.locks, BATCH_TIMEOUTS), &changes).await {
             Ok(verdicts) => return verdicts.into_iter().map(Ok).collect(),
+            // Alone, a batch needs one lock and waits for no other batch.
             Err(error) if error.is_about_locks() => {
-                match commit(database, (&Locks::alone(), LOCKS_TIMEOUT), &changes).await {
+                match commit(database, (&Locks::alone(), BATCH_TIMEOUTS), &changes).await {
                     Ok(verdicts) => return verdicts.into_iter().map(Ok).collect(),
                     Err(error) => error,
                 }
             }
             Err(error) => error,
         };
-        if changes.len() == 1 || !(error.is_about_content() || error.is_lock_timeout()) {
+        if changes.len() == 1 || !is_of_one_unit(&error) {
             let error = Arc::new(error);
             return changes.iter().map(|_| Err(Arc::clone(&error))).collect();
         }
-        let mut verdicts = Vec::with_capacity(changes.len());
+        self.verdicts_one_by_one(database).await
+    }
+
+    /// Commits each unit by itself, until an error that is not about a single unit, or for so long that the next
+    /// batch has waited enough.
+    async fn verdicts_one_by_one(&self, database: &Database) -> Vec<CommitResult> {
+        let begun = Instant::now();
+        let mut failed = None;
+        let mut verdicts = Vec::with_capacity(self.jobs.len());
         for job in &self.jobs {
-            match commit(database, (&job.locks, UNIT_LOCKS_TIMEOUT), &[&job.changes]).await {
+            if let Some(error) = &failed {
+                verdicts.push(Err(Arc::clone(error)));
+                continue;
+            }
+            match commit(database, (&job.locks, UNIT_TIMEOUTS), &[&job.changes]).await {
                 Ok(verdict) => verdicts.extend(verdict.into_iter().map(Ok)),
-                Err(error) => verdicts.push(Err(Arc::new(error))),
+                Err(error) => {
+                    let is_of_one_unit = is_of_one_unit(&error);
+                    let error = Arc::new(error);
+                    if !is_of_one_unit || begun.elapsed() > UNITS_TIMEOUT {
+                        failed = Some(Arc::clone(&error));
+                    }
+                    verdicts.push(Err(error));
+                }
             }
         }
         verdicts
     }
 }
 
+/// Returns whether other units of the batch may be committed after this error.
+fn is_of_one_unit(error: &DbError) -> bool {
+    error.is_about_content() || error.is_lock_timeout()
+}
+
 /// Commits within a time-out, because a server that hangs must not block all later commits.
 /// Dropping the transaction closes its connection.
 async fn commit(
     database: &Database,
-    locks: (&Locks, Duration),
+    locks: (&Locks, LockTimeouts),
     batch: &[&Changes],
 ) -> Result<Vec<Verdict>, DbError> {
     let committed = tokio::time::timeout(COMMIT_TIMEOUT, commit_all(database, locks, batch)).await;
@@ -222,12 +250,12 @@ type LayoutRow = (i64, i64, String, String, i64, i64, i64, i64, i64);
 
 async fn commit_all(
     database: &Database,
-    (locks, timeout): (&Locks, Duration),
+    (locks, timeouts): (&Locks, LockTimeouts),
     batch: &[&Changes],
 ) -> Result<Vec<Verdict>, DbError> {
     let Database { backend, statements, .. } = database;
     let mut transaction = match locks.in_order() {
-        Some(locks) => backend.begin_shared(&locks, timeout).await?,
+        Some(locks) => backend.begin_shared(&locks, timeouts).await?,
         None => backend.begin_alone().await?,
     };
     let mut quotas = QuotaState::new(&database.quotas, &database.rates);

@@ -45,7 +45,14 @@ impl Locks {
     pub(super) fn of(changes: &Changes) -> Self {
         let mut locks = Self::default();
         changes.reads.keys().for_each(|key| locks.document(key, false));
-        changes.holders.keys().for_each(|key| locks.unique_value(key, false));
+        for (key, holder) in &changes.holders {
+            locks.unique_value(key, false);
+            // Whoever releases the value changes its holder.
+            if let Some(id) = holder {
+                let id = id.clone();
+                locks.document(&DocumentKey { collection: key.collection, id }, false);
+            }
+        }
         for (key, write) in &changes.writes {
             locks.document(key, true);
             write.unique_keys(key.collection).for_each(|key| locks.unique_value(&key, true));
@@ -157,7 +164,10 @@ impl Locks {
                 self.named(Subject::Agent, &webhook.agent_id);
                 self.named(Subject::Webhook, &webhook.id);
             }
-            OutboxCommand::DropWebhook { id, .. } => self.named(Subject::Webhook, id),
+            OutboxCommand::DropWebhook { id, agent_id, .. } => {
+                self.named(Subject::Agent, agent_id);
+                self.named(Subject::Webhook, id);
+            }
             OutboxCommand::Redeliver { delivery_id, .. } => {
                 self.named(Subject::WebhookDelivery, delivery_id);
             }

@@ -2,7 +2,7 @@
 
 use super::{
     native::Reader,
-    postgres::{self, PostgresServer},
+    postgres::{self, LockTimeouts, PostgresServer},
     sqlite::{self, Sqlite},
     transaction::Transaction,
 };
@@ -11,7 +11,7 @@ use sea_query::{PostgresQueryBuilder, SelectStatement, SqliteQueryBuilder};
 use sea_query_sqlx::SqlxBinder as _;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 /// SQL types that both databases have.
 pub(crate) const TEXT: &str = "TEXT";
@@ -139,16 +139,15 @@ impl Backend {
 
     /// Begins a transaction beside those of other nodes, under these locks: the number of each, in ascending
     /// order, and whether it is exclusive. On SQLite nothing else is committed.
-    /// Each wait for a lock ends after `timeout`.
     pub(crate) async fn begin_shared(
         &self,
         locks: &[(i64, bool)],
-        timeout: Duration,
+        timeouts: LockTimeouts,
     ) -> Result<Transaction, DbError> {
         Ok(match self {
             Self::Sqlite(_) => self.begin_alone().await?,
             Self::Postgres(server) => {
-                Transaction::Postgres(server.begin_shared(locks, timeout).await?)
+                Transaction::Postgres(server.begin_shared(locks, timeouts).await?)
             }
         })
     }

@@ -24,6 +24,7 @@ pub use backend::{Steps, migrate};
 pub use backup::{backup, pg_dump, pg_restore, restore};
 pub(crate) use document_reader::DocumentReader;
 pub use examine::{Examination, examine, is_in_use};
+pub(crate) use postgres::LockTimeouts;
 pub(crate) use queries::Queries;
 pub(crate) use read_connection::{ReadConnection, next_batch};
 pub use sqlite::create_private_folder;

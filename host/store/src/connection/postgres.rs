@@ -19,6 +19,13 @@ use std::{
 
 static MIGRATIONS: Migrator = sqlx::migrate!("src/migrations/postgres");
 
+/// Each statement sees what was committed before it, also after waiting for a lock.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+/// How long a transaction waits at once until nothing is being committed, how long it pauses, and how long it waits
+/// in all.
+const ALONE_TURN: Duration = Duration::from_millis(300);
+const ALONE_PAUSE: Duration = Duration::from_millis(300);
+const ALONE_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a statement waits for a lock.
 const LOCK_TIMEOUT: &str = "10s";
 /// A connection that was idle for longer than this is tested before it is used.
@@ -53,6 +60,15 @@ pub(crate) struct PostgresServer {
     usage_part: i64,
     /// The maximum number of locks that a batch should take. The server has room for several such batches.
     pub(crate) batch_locks: usize,
+}
+
+/// How long a commit waits for its locks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LockTimeouts {
+    /// For transactions that must be alone.
+    pub(crate) commit: Duration,
+    /// For each lock that another node keeps.
+    pub(crate) each: Duration,
 }
 
 pub(crate) struct PostgresTransaction {
@@ -101,17 +117,31 @@ impl PostgresServer {
         }
     }
 
-    /// Begins a transaction in which nothing else is committed on any node.
+    /// Begins a transaction in which nothing else is committed on any node. While it waits, all commits wait behind
+    /// it; so that a node that hangs in a commit does not stop the others, it waits in short turns.
     pub(crate) async fn begin_alone(&self) -> Result<PostgresTransaction, DbError> {
-        self.begin(&format!("BEGIN; {}", commit_lock())).await
+        let turn = ALONE_TURN.as_millis();
+        let begin = format!(
+            "{BEGIN}; SELECT set_config('lock_timeout', '{turn}', true); {};
+             SELECT set_config('lock_timeout', '{LOCK_TIMEOUT}', true)",
+            commit_lock()
+        );
+        let begun = Instant::now();
+        loop {
+            match self.begin(&begin).await {
+                Err(error) if error.is_lock_timeout() && begun.elapsed() < ALONE_TIMEOUT => {
+                    tokio::time::sleep(ALONE_PAUSE).await;
+                }
+                begun => return begun,
+            }
+        }
     }
 
     /// Begins a transaction under these locks: the number of each, in ascending order, and whether it is exclusive.
-    /// The wait for each ends after `timeout`.
     pub(crate) async fn begin_shared(
         &self,
         locks: &[(i64, bool)],
-        timeout: Duration,
+        timeouts: LockTimeouts,
     ) -> Result<PostgresTransaction, DbError> {
         let (mut high, mut low, mut exclusive) = (Vec::new(), Vec::new(), Vec::new());
         for (number, is_exclusive) in locks {
@@ -121,10 +151,14 @@ impl PostgresServer {
             exclusive.push(if *is_exclusive { "t" } else { "f" });
         }
         let (high, low, exclusive) = (high.join(","), low.join(","), exclusive.join(","));
-        let (part, timeout) = (self.usage_part, timeout.as_millis());
+        let part = self.usage_part;
+        let (commit, each) = (timeouts.commit.as_millis(), timeouts.each.as_millis());
+        // The lock of this node, because a transaction of which it has lost the connection may still end: what it
+        // wrote, such as audit rows, must be seen by the next one.
         self.begin(&format!(
-            "BEGIN; SELECT pg_advisory_xact_lock_shared({COMMIT_LOCK});
-             SELECT set_config('portolan.part', '{part}', true), set_config('lock_timeout', '{timeout}', true);
+            "{BEGIN}; SELECT set_config('portolan.part', '{part}', true), set_config('lock_timeout', '{commit}', true);
+             SELECT pg_advisory_xact_lock_shared({COMMIT_LOCK}); SELECT pg_advisory_xact_lock({part});
+             SELECT set_config('lock_timeout', '{each}', true);
              SELECT CASE WHEN l.exclusive THEN pg_advisory_xact_lock(l.high, l.low)
                  ELSE pg_advisory_xact_lock_shared(l.high, l.low) END
              FROM (SELECT * FROM unnest('{{{high}}}'::integer[], '{{{low}}}'::integer[], '{{{exclusive}}}'::boolean[])
@@ -200,12 +234,10 @@ pub(super) fn default_query_time() -> Duration {
     Quotas::default().time("", Quota::QueryMs)
 }
 
-/// Adds the counts of usage of all nodes together. Nodes that run count on from zero.
+/// Adds the counts of usage of all nodes together, unless something is being committed. Nodes that run count on from
+/// zero.
 async fn merge_usage(connection: &mut PgConnection) -> Result<(), DbError> {
-    let lock = commit_lock();
-    let sql = format!(
-        "BEGIN; {lock};
-         WITH parts AS (DELETE FROM collection_usage WHERE part <> 0 RETURNING *)
+    const MERGE: &str = "WITH parts AS (DELETE FROM collection_usage WHERE part <> 0 RETURNING *)
          INSERT INTO collection_usage AS u (collection, part, documents, tombstones, bytes)
          SELECT collection, 0, sum(documents), sum(tombstones), sum(bytes) FROM parts GROUP BY collection
          ON CONFLICT (collection, part) DO UPDATE SET documents = u.documents + excluded.documents,
@@ -214,20 +246,25 @@ async fn merge_usage(connection: &mut PgConnection) -> Result<(), DbError> {
          INSERT INTO timer_usage AS u (capability, part, timers, bytes)
          SELECT capability, 0, sum(timers), sum(bytes) FROM parts GROUP BY capability
          ON CONFLICT (capability, part) DO UPDATE SET timers = u.timers + excluded.timers,
-             bytes = u.bytes + excluded.bytes;
-         COMMIT"
-    );
-    sqlx::raw_sql(AssertSqlSafe(sql)).execute(connection).await?;
-    Ok(())
+             bytes = u.bytes + excluded.bytes";
+    let mut transaction = connection.begin().await?;
+    let is_alone: bool = sqlx::query_scalar("SELECT pg_try_advisory_xact_lock($1)")
+        .bind(COMMIT_LOCK)
+        .fetch_one(&mut *transaction)
+        .await?;
+    if is_alone {
+        sqlx::raw_sql(MERGE).execute(&mut *transaction).await?;
+    }
+    Ok(transaction.commit().await?)
 }
 
-/// Returns how many locks a batch should take at most: an eighth of those for which the server has room.
+/// Returns how many locks a batch should take at most: a sixteenth of those for which the server has room.
 async fn batch_locks(connection: &mut PgConnection) -> Result<usize, DbError> {
     const ROOM: &str = "SELECT CAST(current_setting('max_locks_per_transaction') AS BIGINT)
         * (CAST(current_setting('max_connections') AS BIGINT)
            + CAST(current_setting('max_prepared_transactions') AS BIGINT))";
     let room: i64 = sqlx::query_scalar(ROOM).fetch_one(connection).await?;
-    Ok(usize::try_from(room / 8).unwrap_or(0))
+    Ok(usize::try_from(room / 16).unwrap_or(0))
 }
 
 fn pool(connections: u32) -> PgPoolOptions {

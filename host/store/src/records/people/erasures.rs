@@ -2,7 +2,7 @@
 //! erased. The list is kept in the database, and in a file with which a restored database is compared.
 
 use crate::{
-    connection::{read, transact},
+    connection::{read, transact_alone},
     error::{DbError, StateError},
     integers::signed,
     store::Store,
@@ -58,8 +58,10 @@ impl Store {
         self.put_erasure(&digest, now).await
     }
 
+    /// Records the erasure while nothing is committed, so that what follows finds all that was written about the
+    /// person without knowing of it.
     async fn put_erasure(&self, digest: &str, now: Timestamp) -> Result<(), DbError> {
-        transact!(self.inner.backend, |transaction| {
+        transact_alone!(self.inner.backend, |transaction| {
             sqlx::query(
                 "INSERT INTO erasures (owner_digest, erased_at) VALUES ($1, $2)
                  ON CONFLICT (owner_digest) DO NOTHING",
