@@ -115,8 +115,15 @@ async fn a_new_secret_key_is_used_at_once_and_the_earlier_ones_cannot_be_lost() 
     host.signal("TERM");
     let (status, folder) = host.wait();
     assert!(status.success());
-    // The next start seals the signing keys with the new key, and then it alone is enough.
+    // The next start seals the signing keys with the new key. The earlier one may still seal other things, so only a
+    // restart takes over that it was removed.
     let host = Process::start_in(folder);
     fs::write(&file, &new).unwrap();
+    reload(&host, "nothing is reloaded").await;
+    assert!(host.log().contains("restart the host, which takes over a removal"), "{}", host.log());
+    host.signal("TERM");
+    let (status, folder) = host.wait();
+    assert!(status.success());
+    let host = Process::start_in(folder);
     reload(&host, "the configuration is reloaded").await;
 }
