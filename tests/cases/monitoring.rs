@@ -30,7 +30,7 @@ type Fault = (&'static str, &'static str);
 /// What each alert is about: what differs from the series of a host that is well.
 const FAULTS: [(&str, &[Fault]); 16] = [
     ("PortolanDown", &[("up", "0x60")]),
-    ("PortolanDatabaseAway", &[("portolan_database_up", "0x60")]),
+    ("PortolanDatabaseDown", &[("portolan_database_up", "0x60")]),
     (
         "PortolanOwnFaults",
         &[
