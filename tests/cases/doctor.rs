@@ -200,8 +200,11 @@ async fn a_second_host_on_a_folder_and_a_taken_port_are_named() {
     fs::remove_file(folder.join("data/operator.sock")).unwrap();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    let diagnosis =
-        diagnose(folder, &[("PORTOLAN_ADMIN_LISTEN", &address)], &["--listen", &address]);
+    let diagnosis = diagnose_as_configured(
+        folder,
+        &[("PORTOLAN_ADMIN_LISTEN", &address)],
+        &["--listen", &address],
+    );
     diagnosis.names("host", "error", &["a process uses", "portolan.db", "fuser -v"]);
     diagnosis.names("ports", "error", &[&address, "ss -ltnp"]);
 }

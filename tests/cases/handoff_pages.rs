@@ -8,12 +8,13 @@ use crate::{
     },
     harness::{
         Host, Options,
-        feeds::city,
+        feeds::{city, edition, indexed, publish},
         oauth::{ADA, BOB},
         person::{Page, Person},
         time::{HOUR, MINUTE},
     },
 };
+use portolan_feeds::document::Documents;
 use reqwest::{
     Client,
     header::{ACCEPT, HeaderMap},
@@ -197,6 +198,77 @@ async fn nothing_typed_is_lost_when_an_address_expires() {
     assert_ne!(action, path);
     let done = form.with(GO.0, GO.1).submit(&mut ada, &action).await;
     assert_eq!(done.heading, "Done", "{}", done.reply.text);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_renewed_address_does_not_send_twice() {
+    let host = host().await;
+    let (mut ada, page) = signed_in(&host, "contact_company", ADA).await;
+    let path = address(&page);
+    let message = form(&page, SEND).with("field.message", MESSAGE).with(GO.0, GO.1);
+    assert_eq!(message.submit(&mut ada, &path).await.heading, "Done");
+    // She has not seen the answer, and begins again.
+    for written in [MESSAGE, "Shall we talk about other robots?"] {
+        let page = ada.open(&start("contact_company")).await;
+        let renewed = address(&page);
+        assert_ne!(renewed, path);
+        let again = form(&page, SEND).with("field.message", written).with(GO.0, GO.1);
+        let sent = again.submit(&mut ada, &renewed).await;
+        match written == MESSAGE {
+            true => assert_eq!(sent.heading, "Done", "{}", sent.reply.text),
+            false => {
+                assert!(sent.error_text().contains("sent this already"), "{}", sent.reply.text)
+            }
+        }
+        assert_eq!(people_of_rows(&host, "enquire").await.len(), 1);
+    }
+    // Another handoff from another record is sent.
+    let page = ada.open(&start("meet_founder")).await;
+    let path = address(&page);
+    let other = form(&page, SEND).with("field.message", MESSAGE).with(GO.0, GO.1);
+    assert_eq!(other.submit(&mut ada, &path).await.heading, "Done");
+    assert_eq!(people_of_rows(&host, "enquire").await.len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_has_changed_since_it_was_shown_is_not_sent() {
+    let host = Host::start(Options::with(&CAPABILITIES)).await;
+    let folder = host.folder.path().join("data/feeds");
+    std::fs::create_dir_all(&folder).unwrap();
+    publish(&folder, &edition("one"), 21);
+    let before =
+        host.wait_for_feeds("feeds in force", |status| !status["in_force"].is_null()).await;
+    let (mut ada, page) = signed_in(&host, "contact_company", ADA).await;
+    let path = address(&page);
+    let message = form(&page, SEND).with("field.message", MESSAGE);
+
+    publish(&folder, &with_purpose("contact_company", "service"), 22);
+    host.wait_for_feeds("the next feeds", |status| status["in_force"] != before["in_force"]).await;
+    for step in [CHECK, GO] {
+        let changed = message.clone().with(step.0, step.1).submit(&mut ada, &path).await;
+        assert_eq!(changed.reply.status, 200, "{}", changed.reply.text);
+        assert!(changed.error_text().contains("has changed"), "{}", changed.reply.text);
+        assert_eq!(form(&changed, SEND).value("field.message").trim(), MESSAGE);
+        assert!(people_of_rows(&host, "enquire").await.is_empty());
+    }
+    // What is now shown is sent.
+    let changed = message.with(GO.0, GO.1).submit(&mut ada, &path).await;
+    assert!(shown(&changed, "dd").contains(&"service".to_owned()), "{}", text(&changed));
+    let done = form(&changed, SEND).with(GO.0, GO.1).submit(&mut ada, &path).await;
+    assert_eq!(done.heading, "Done", "{}", done.reply.text);
+    assert_eq!(people_of_rows(&host, "enquire").await.len(), 1);
+}
+
+/// Returns documents in which the contract of an intent drafts another purpose.
+fn with_purpose(intent: &str, purpose: &str) -> Documents {
+    const MANIFEST: &str = "hi-handoff-manifest.json";
+    let mut files = edition("two");
+    let mut manifest: Value = serde_json::from_slice(&files[MANIFEST]).unwrap();
+    let contracts = manifest["items"].as_array_mut().unwrap();
+    let contract = contracts.iter_mut().find(|contract| contract["intent"] == intent).unwrap();
+    contract["input_template"]["purpose"] = purpose.into();
+    files.insert(MANIFEST.to_owned(), manifest.to_string().into_bytes());
+    indexed(files)
 }
 
 #[tokio::test(flavor = "multi_thread")]

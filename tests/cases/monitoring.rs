@@ -30,7 +30,7 @@ type Fault = (&'static str, &'static str);
 /// What each alert is about: what differs from the series of a host that is well.
 const FAULTS: [(&str, &[Fault]); 16] = [
     ("PortolanDown", &[("up", "0x60")]),
-    ("PortolanDatabaseAway", &[("portolan_database_up", "0x60")]),
+    ("PortolanDatabaseDown", &[("portolan_database_up", "0x60")]),
     (
         "PortolanOwnFaults",
         &[
@@ -83,6 +83,11 @@ async fn busy_host() -> (Host, String) {
     let put = json!({ "action": "put", "id": "one", "note": note });
     reader.agent.result("notes", put).await;
     reader.send_events("one", &["told"]).await;
+    reader
+        .agent
+        .call("notes", json!({ "action": "unknown" }))
+        .await
+        .assert_refused(400, "validation_failed");
     let mut text = String::new();
     wait_until(async || {
         text = host.operate("/metrics").await.text;

@@ -57,17 +57,21 @@ async fn limits_and_the_log_are_reloaded_and_no_connection_ends() {
     assert!(shown.contains(r#""limits.requests_per_minute","value":"5""#), "{shown}");
     assert!(shown.contains(r#""feeds_dir","value":"feeds""#), "{shown}");
     // The same connection, with the new limit.
-    let mut last = String::new();
-    for _ in 0..8 {
-        last = ask().await;
-    }
+    let mut ask_often = async || {
+        let mut last = String::new();
+        for _ in 0..8 {
+            last = ask().await;
+        }
+        last
+    };
+    let last = ask_often().await;
     assert!(last.starts_with("HTTP/1.1 429") && last.contains("\"limit\":5"), "{last}");
 
     // A fault changes nothing, and says why.
     change(&host, "requests_per_minute = 5", "requests_per_minute = 0");
     reload(&host, "nothing is reloaded").await;
     assert!(host.log().contains("requests_per_minute is 0"), "{}", host.log());
-    assert!(ask().await.starts_with("HTTP/1.1 429"));
+    assert!(ask_often().await.starts_with("HTTP/1.1 429"));
 
     change(&host, "requests_per_minute = 0", "requests_per_minute = 2000");
     change(&host, "log = \"info\"", "log = \"error\"");
@@ -115,8 +119,15 @@ async fn a_new_secret_key_is_used_at_once_and_the_earlier_ones_cannot_be_lost() 
     host.signal("TERM");
     let (status, folder) = host.wait();
     assert!(status.success());
-    // The next start seals the signing keys with the new key, and then it alone is enough.
+    // The next start seals the signing keys with the new key. The earlier one may still seal other things, so only a
+    // restart takes over that it was removed.
     let host = Process::start_in(folder);
     fs::write(&file, &new).unwrap();
+    reload(&host, "nothing is reloaded").await;
+    assert!(host.log().contains("restart the host, which takes over a removal"), "{}", host.log());
+    host.signal("TERM");
+    let (status, folder) = host.wait();
+    assert!(status.success());
+    let host = Process::start_in(folder);
     reload(&host, "the configuration is reloaded").await;
 }

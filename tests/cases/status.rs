@@ -225,7 +225,10 @@ async fn maintenance_has_a_time_and_old_incidents_are_left_out() {
     let planned = open(&host, planned).await;
     let shown = page(&host).await;
     assert_eq!(found(&shown, "article .badge"), ["Planned maintenance"]);
-    assert!(shown.contains("2031-05-01 22:00") && shown.contains("2031-05-01 23:00"), "{shown}");
+    assert!(
+        shown.contains("1 May 2031, 22:00 UTC") && shown.contains("1 May 2031, 23:00 UTC"),
+        "{shown}"
+    );
     let ended = open(&host, json!({ "title": "Short", "text": "It begins." })).await;
     post(&host, &format!("/incidents/{ended}/resolve"), json!({ "text": "It ends." })).await;
     host.advance(91 * DAY).await;

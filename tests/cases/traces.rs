@@ -169,12 +169,62 @@ async fn what_is_not_sampled_sends_nothing_and_goes_on() {
         .map(str::to_owned)
         .collect();
     assert_eq!(with_trace, [traceparent("00")]);
+    // Strangers do not choose what is recorded.
+    for token in [None, Some(("authorization", "Bearer eyJhbGciOiJFZERTQSJ9.e30.x"))] {
+        let sampled = traceparent("01");
+        let headers: Vec<_> = [("traceparent", &*sampled)].into_iter().chain(token).collect();
+        assert_eq!(host.send(Method::GET, "/healthz", &headers, None).await.status, 200);
+    }
     // A sampled call shows that nothing else was in the queue before it.
     call(&reader, "traced", &[("traceparent", &*traceparent("01"))]).await;
     collector.wait_for(TRACE, |spans| !spans.is_empty()).await;
-    let others: Vec<_> =
-        collector.spans().into_iter().filter(|span| hex(&span.trace_id) != TRACE).collect();
+    let is_other =
+        |span: &Span| hex(&span.trace_id) != TRACE || span.name.starts_with("GET /healthz");
+    let others: Vec<_> = collector.spans().into_iter().filter(is_other).collect();
     assert!(others.is_empty(), "{others:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_webhook_of_another_person_does_not_learn_the_callers_trace() {
+    let collector = Collector::start().await;
+    let mut options = webhooks::options("");
+    options.configuration += &telemetry(&collector, "0.0");
+    let host = Host::start(options).await;
+    let receiver = accepting_receiver().await;
+    let other = Reader::claimed(&host).await;
+    other.subscribe(receiver.port).await;
+    host.drop_in("traced.wasm", &traced_alone(&other.id));
+    host.wait_for_version("traced", "1.0.0").await;
+    let caller = Reader::claimed(&host).await;
+    receiver.forget_requests();
+    for flags in ["00", "01"] {
+        let parent = traceparent(flags);
+        let reply = call(&caller, "traced", &[("traceparent", &*parent)]).await;
+        assert_eq!(reply.status, 200, "{}", reply.text);
+    }
+    let started = Instant::now();
+    while receiver.requests().len() < 2 {
+        assert!(started.elapsed() < PATIENCE, "{:?}", receiver.requests());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let requests = receiver.requests();
+    assert!(requests.iter().all(|request| !request.contains(TRACE)), "{requests:?}");
+    let told: Vec<_> = requests
+        .iter()
+        .filter_map(|request| request.lines().find_map(|line| line.strip_prefix("traceparent: ")))
+        .collect();
+    assert_eq!(told.len(), 1, "{requests:?}");
+    let own = told[0].split('-').nth(1).unwrap();
+    let spans = collector.wait_for(own, |spans| !spans.is_empty()).await;
+    let delivery = one(&spans, "POST webhook", Client);
+    assert_eq!(told[0], format!("00-{own}-{}-03", hex(&delivery.span_id)));
+    // The operator finds the call by the link.
+    let spans = collector
+        .wait_for(TRACE, |spans| spans.iter().any(|span| span.name == "publish traced.told"))
+        .await;
+    let published = one(&spans, "publish traced.told", Producer);
+    let [link] = &delivery.links[..] else { panic!("{delivery:?}") };
+    assert_eq!((hex(&link.trace_id), &link.span_id), (TRACE.to_owned(), &published.span_id));
 }
 
 /// Returns a component that only publishes an event to this agent.

@@ -93,12 +93,16 @@ pub fn changed(folder: &Path, field: &str, value: &Value) -> Documents {
         document["_meta"][field] = value.clone();
         document
     };
-    let index = files.remove(INDEX).unwrap();
     // Parts of feeds are compressed, and have no metadata.
     for (_, bytes) in files.iter_mut().filter(|(name, _)| name.ends_with(".json")) {
         *bytes = changed(bytes).to_string().into_bytes();
     }
-    let mut index = changed(&index);
+    indexed(files)
+}
+
+/// Returns documents with an index that names them as they are.
+pub fn indexed(mut files: Documents) -> Documents {
+    let mut index: Value = serde_json::from_slice(&files[INDEX]).unwrap();
     for (at, feed) in FEEDS.iter().enumerate() {
         index["items"][at]["etag"] = etag(&files[feed.file]).into();
         index["items"][at]["bytes"] = files[feed.file].len().into();

@@ -27,9 +27,14 @@ echo done
 while read -r order; do
     case $order in
     kill)
+        children=$(cat /proc/$server/task/$server/children)
         # A child may end by itself in between.
-        kill -KILL $server $(cat /proc/$server/task/$server/children) 2>/dev/null
+        kill -KILL $server $children 2>/dev/null
         wait $server 2>/dev/null
+        # A server that starts refuses to use the memory of children that still run.
+        for child in $children; do
+            while [ -d "/proc/$child" ]; do sleep 0.01; done
+        done
         ;;
     start) start "$@" ;;
     esac

@@ -13,6 +13,7 @@
 pub mod cli;
 pub mod config;
 mod reload;
+mod secret_keys;
 mod startup;
 
 pub use cli::Arguments;

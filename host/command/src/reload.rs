@@ -1,7 +1,10 @@
 //! A running host takes over what has changed in its configuration, without a restart and without ending a
 //! connection. A faulty configuration changes nothing.
 
-use crate::{config::Config, startup};
+use crate::{
+    config::Config,
+    secret_keys::{SECRET_KEYS, read_secret_keys},
+};
 use portolan_http::{App, Setting};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -47,16 +50,18 @@ impl Reloader {
     ///
     /// # Errors
     ///
-    /// Fails if the secret keys cannot be read, or do not open what the earlier ones have sealed; then nothing is
-    /// changed.
+    /// Fails if the secret keys cannot be read, or lack one that is in use; then nothing is changed.
     pub async fn reload(&self, next: &Config) -> anyhow::Result<Reloaded> {
         let (store, rates) = (&self.app.host.store, &self.app.host.rates);
-        let keys = startup::read_secret_keys(next)?;
-        let missing = store.missing_keys(&keys).await?;
+        let keys = read_secret_keys(next)?;
+        // What else a key has sealed, such as webhooks' secrets, cannot be known without opening all of it.
+        let (own, next_names) = (store.keys().names(), keys.names());
+        let missing: Vec<_> = own.iter().filter(|name| !next_names.contains(name)).collect();
         anyhow::ensure!(
             missing.is_empty(),
-            "the secret keys lack those that seal the signing keys ({}): keep the earlier lines below the new one",
-            missing.join(", ")
+            "the secret keys lack {} of the {} that are in use: keep the earlier lines below the new one, or restart the host, which takes over a removal",
+            missing.len(),
+            own.len()
         );
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         let mut reloaded = Reloaded::default();
@@ -72,7 +77,7 @@ impl Reloader {
         if keys != *store.keys() {
             store.keys().replace(&keys);
             if next.secret_keys.is_none() {
-                reloaded.applied.push(startup::SECRET_KEYS.to_owned());
+                reloaded.applied.push(SECRET_KEYS.to_owned());
             }
         }
         if let (Some(own), Some(next)) = (&current.tls, &next.tls)

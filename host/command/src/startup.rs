@@ -1,6 +1,10 @@
 //! The whole host in this process: opens every crate with one clock, and serves until it is told to stop.
 
-use crate::{config::Config, reload::Reloader};
+use crate::{
+    config::Config,
+    reload::Reloader,
+    secret_keys::{SECRET_KEYS, read_secret_keys},
+};
 use anyhow::Context as _;
 use arc_swap::ArcSwap;
 use portolan_catalog::{Catalog, CatalogOptions, Service, Status};
@@ -30,8 +34,6 @@ use zeroize::Zeroizing;
 
 /// The file in the data folder that lists the erased people.
 pub(crate) const ERASURES: &str = "erasures";
-/// The file in the data folder that has the secret keys, unless the configuration has them.
-pub(crate) const SECRET_KEYS: &str = "secret.keys";
 
 /// The time for sending the last spans when the host stops.
 const LAST_SPANS: Duration = Duration::from_secs(3);
@@ -362,17 +364,6 @@ fn secret_keys(config: &Config) -> anyhow::Result<Keyring> {
         );
     }
     read_secret_keys(config)
-}
-
-/// Returns the configured keys, or those of the file `secret.keys` in the data folder.
-pub(crate) fn read_secret_keys(config: &Config) -> anyhow::Result<Keyring> {
-    if let Some(keys) = &config.secret_keys {
-        return Ok(keys.clone());
-    }
-    let path = config.data_dir.join(SECRET_KEYS);
-    let file_name = || path.display().to_string();
-    let text = Zeroizing::new(std::fs::read_to_string(&path).with_context(file_name)?);
-    Keyring::parse(&text).map_err(|fix| anyhow::anyhow!("{}: {fix}", file_name()))
 }
 
 /// Creates the file by a rename: after a crash, a partial file would fail the next start.

@@ -14,7 +14,7 @@ use portolan_outgoing::OutgoingResponse;
 use portolan_store::{
     Attachments, Audience, DbError, DueDelivery, NewEvent, Unit, Webhook, WebhookState,
 };
-use portolan_telemetry::{SpanKind, TraceContext};
+use portolan_telemetry::TraceContext;
 use portolan_vocabulary::{Timestamp, WEBHOOK_DISABLED, entropy, new_identifier};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use serde_json::{Value, json};
@@ -135,9 +135,9 @@ impl Events {
         delivery: &'a DueDelivery,
     ) -> RequestOutcome<'a> {
         let (at, started) = (self.clock.now(), Instant::now());
-        let published = self.telemetry.resume(delivery.trace.as_deref());
-        let mut span = self.telemetry.span(published, SpanKind::Client, "POST webhook");
-        let answer = self.request(webhook, delivery, at, span.context_or(published)).await;
+        let (mut span, told) =
+            self.telemetry.delivery_span(delivery.trace.as_deref(), "POST webhook");
+        let answer = self.request(webhook, delivery, at, told).await;
         let (response, failure) = match answer {
             Ok((response, failure)) => (Some(response), failure),
             Err(failure) => (None, Some(failure)),

@@ -11,7 +11,7 @@ pub(super) async fn startupz() -> Json<Value> {
     Json(json!({ "started": true }))
 }
 
-/// Answers whether the process gets on: only a restart helps one whose checks do not end any more.
+/// Answers whether the process works: only a restart helps one whose checks do not end any more.
 pub(super) async fn healthz(State(app): State<Arc<App>>) -> (StatusCode, Json<Value>) {
     match app.node.is_alive() {
         true => (StatusCode::OK, Json(json!({ "healthy": true }))),

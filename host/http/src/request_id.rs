@@ -27,7 +27,8 @@ pub(super) async fn assign(
     let begun = Instant::now();
     let route = request.extensions().get::<MatchedPath>().cloned();
     let method = trace::known_method(request.method());
-    let trace = app.host.telemetry.accept(trace::of_caller(request.headers()));
+    let caller = trace::of_caller(&app, request.headers()).await;
+    let trace = app.host.telemetry.accept(caller);
     let mut response = match trace {
         None => next.run(request).await,
         Some(trace) => Box::pin(trace::answer(&app, trace, &id.0, request, next)).await,

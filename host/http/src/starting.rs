@@ -1,5 +1,5 @@
-//! The operator's address while the host starts: it answers the probes, so that who waits for the start is told what
-//! it does.
+//! The operator's address while the host starts: it answers the probes, so that whoever waits for the start learns what it
+//! does.
 
 use crate::{
     Connections, Dispatcher, Refusal, Server, Stop,

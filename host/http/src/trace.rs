@@ -1,6 +1,6 @@
 //! The place of a request in a trace (W3C Trace Context), and its span.
 
-use crate::App;
+use crate::{App, caller::bearer};
 use axum::{
     extract::{MatchedPath, Request},
     http::{HeaderMap, HeaderName, Method},
@@ -14,15 +14,22 @@ use tracing::Instrument as _;
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
 
+/// The maximum number of bytes of a `tracestate`. W3C Trace Context asks for at least so many.
+const MAX_TRACESTATE_BYTES: usize = 512;
+
 /// Where the work for a request that belongs to a trace begins.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RequestTrace(pub(super) TraceContext);
 
-/// Returns the place in a trace that a caller has sent. It is ignored if there are several.
-pub(super) fn of_caller(headers: &HeaderMap) -> Option<TraceContext> {
+/// Returns the place in a trace that an agent has sent. It is ignored if there are several, and if the request has no
+/// valid token: strangers do not choose what is recorded.
+pub(super) async fn of_caller(app: &App, headers: &HeaderMap) -> Option<TraceContext> {
     let mut values = headers.get_all(TRACEPARENT).iter();
     let value = values.next().filter(|_| values.next().is_none())?;
-    TraceContext::parse(value.to_str().ok()?)
+    let trace = TraceContext::parse(value.to_str().ok()?)?;
+    let token = bearer(headers).ok()?;
+    // Boxed, because few requests get here.
+    Box::pin(app.host.identity.is_valid_token(token)).await.then_some(trace)
 }
 
 /// Answers a request that belongs to a trace. Its span has the route and not the path, which can contain secrets; the
@@ -44,8 +51,8 @@ pub(super) async fn answer(
     if span.is_recorded() {
         span.set("http.request.method", method);
         span.set("portolan.request.id", Arc::clone(id));
-        if let Some(state) = request.headers().get(TRACESTATE).and_then(|value| value.to_str().ok())
-        {
+        let state = request.headers().get(TRACESTATE).and_then(|value| value.to_str().ok());
+        if let Some(state) = state.filter(|state| state.len() <= MAX_TRACESTATE_BYTES) {
             span.set_trace_state(state);
         }
         if let Some(route) = route {

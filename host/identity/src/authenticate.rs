@@ -38,6 +38,11 @@ impl Identity {
         Ok(standing.caller(agent_id, Arc::clone(&verified.client_id), Arc::clone(&verified.scopes)))
     }
 
+    /// Returns whether this host has signed a token, for any audience, that has not expired.
+    pub async fn is_valid_token(&self, token: &str) -> bool {
+        self.verify(token).await.is_ok()
+    }
+
     /// Authenticates a token, and returns the time until its expiry.
     pub async fn remaining_life(
         &self,

@@ -37,6 +37,7 @@ impl Host {
         let StoredLookup { lookup_id, question: request, about } =
             serde_json::from_str(&work.input)
                 .map_err(|_| Failure::new(ErrorCode::MalformedJson))?;
+        // The trace begins with the timer, so that the page does not learn the id of the caller's.
         let mut span = self.telemetry.span(trace, SpanKind::Client, "look up");
         let traceparent = span.context_or(trace).map(|context| context.to_string());
         let looked_up = self.lookups.look_up(&request, traceparent).await;

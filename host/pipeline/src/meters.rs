@@ -24,6 +24,8 @@ const SECONDS: [f64; 14] =
 const BYTES: [f64; 7] =
     [65_536.0, 262_144.0, 1_048_576.0, 4_194_304.0, 16_777_216.0, 67_108_864.0, 268_435_456.0];
 /// The bounds of the number of documents of a commit.
+/// What became of attempts to send a text message.
+const SENT_MESSAGE_OUTCOMES: [&str; 3] = ["sent", "retried", "failed"];
 const DOCUMENTS: [f64; 6] = [1.0, 2.0, 5.0, 20.0, 100.0, 1000.0];
 
 /// The call whose trace shows an observation.
@@ -147,13 +149,18 @@ pub struct Meters {
 impl Default for Meters {
     fn default() -> Self {
         let seconds = || Histogram::new(SECONDS);
+        let sent_messages = Family::<OutcomeLabels, Counter>::default();
+        // From the first look at the metrics, so that a rate has a beginning.
+        for outcome in SENT_MESSAGE_OUTCOMES {
+            sent_messages.get_or_create(&OutcomeLabels { outcome });
+        }
         Self {
             calls: Family::default(),
             durations: Family::new_with_constructor(latency),
             refusals: Family::default(),
             exceeded: Family::default(),
             messages: Family::default(),
-            sent_messages: Family::default(),
+            sent_messages,
             sandbox_times: Family::new_with_constructor(seconds),
             sandbox_memory: Family::new_with_constructor(|| Histogram::new(BYTES)),
             commits: Family::new_with_constructor(seconds),

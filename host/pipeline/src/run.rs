@@ -292,7 +292,7 @@ impl Host {
         added.map_err(|error| self.commit_failure(run, &error))?;
         let changes_standings = self.identity.changes_standings(&unit);
         let trace = run.context.trace;
-        let publications = self.begin_publications(trace, &mut unit);
+        let publications = self.begin_publications(trace, &run.context.caller, &mut unit);
         let mut span = self.commit_span(trace, &unit);
         let (system, documents) = (self.store.system(), unit.write_count());
         let begun = Instant::now();

@@ -1,14 +1,17 @@
 //! The spans of a commit and of the events that it publishes.
 
 use crate::{host::Host, meters::commit_error};
-use portolan_store::{Unit, Verdict};
+use portolan_store::{Audience, Unit, Verdict};
 use portolan_telemetry::{Span, SpanKind, TraceContext};
+use portolan_vocabulary::Caller;
 
 impl Host {
-    /// Begins the spans of the events of a unit of work, whose deliveries then belong to the trace.
+    /// Begins the spans of the events of a unit of work, whose deliveries then belong to the trace. Only the caller's
+    /// own webhooks learn its id.
     pub(super) fn begin_publications(
         &self,
         trace: Option<TraceContext>,
+        caller: &Caller,
         unit: &mut Unit,
     ) -> Vec<Span> {
         let Some(outer) = trace else { return Vec::new() };
@@ -16,7 +19,8 @@ impl Host {
         for event in unit.events_mut() {
             let name = || format!("publish {}", event.event_type).into();
             let mut span = self.telemetry.named_span(trace, SpanKind::Producer, name);
-            event.trace = Some(span.context_or(trace).unwrap_or(outer).to_string());
+            let is_own = is_own(&event.audience, caller);
+            event.trace = Some(span.context_or(trace).unwrap_or(outer).stored(is_own));
             if span.is_recorded() {
                 span.set("messaging.system", "portolan");
                 span.set("messaging.operation.type", "send");
@@ -36,6 +40,16 @@ impl Host {
             span.set("portolan.commit.events", unit.events().count() as i64);
         }
         span
+    }
+}
+
+/// Returns whether an audience is the caller, or the person whose agent it is.
+fn is_own(audience: &Audience, caller: &Caller) -> bool {
+    let Caller::Agent(caller) = caller else { return false };
+    match audience {
+        Audience::Agent(id) => **id == *caller.agent_id,
+        Audience::Owner(id) => caller.owner_id.as_deref() == Some(&**id),
+        Audience::Capabilities | Audience::Listeners | Audience::Webhook { .. } => false,
     }
 }
 

@@ -39,7 +39,7 @@ pub struct NewEvent {
     /// A JSON object.
     pub data: String,
     pub request_id: String,
-    /// Where in a trace the event was published, as the header `traceparent` has it.
+    /// Where in a trace the event was published, as telemetry stores it.
     pub trace: Option<String>,
     pub occurred_at: Timestamp,
     /// Whether the call ran in test mode; subscribers then receive the event in test mode.

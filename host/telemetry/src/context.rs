@@ -7,6 +7,8 @@ use std::fmt;
 const LENGTH: usize = 55;
 /// The flags that are passed on: sampled, and that the trace's id is random.
 const KNOWN_FLAGS: u8 = 0b11;
+/// The end of a stored text whose receivers are the caller's own.
+const OWN: &str = "-own";
 
 /// A span in a trace, of this host or of a caller. Its text is that of the header `traceparent`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +45,36 @@ impl TraceContext {
         let span_id = SpanId::from_hex(span).ok().filter(|id| *id != SpanId::INVALID)?;
         let flags = TraceFlags::new(u8::from_str_radix(flags, 16).ok()? & KNOWN_FLAGS);
         Some(Self { trace_id, span_id, flags, is_recorded: false, is_remote: true })
+    }
+
+    /// Returns the beginning of a recorded trace with this id, which is random.
+    pub(crate) fn begun(id: u128) -> Self {
+        Self {
+            trace_id: TraceId::from_bytes(id.to_be_bytes()),
+            span_id: SpanId::INVALID,
+            // Sampled, and the id is random.
+            flags: TraceFlags::new(0b11),
+            is_recorded: true,
+            is_remote: false,
+        }
+    }
+
+    /// Returns the text that is stored with what happens later in the trace. It has the decision of this host instead
+    /// of its caller's, and says whether those who receive what is stored are the caller's own.
+    pub fn stored(self, is_own: bool) -> String {
+        let flags = self.flags.with_sampled(self.is_recorded);
+        let own = if is_own { OWN } else { "" };
+        format!("{}{own}", Self { flags, ..self })
+    }
+
+    /// Parses a stored text, and returns whether those who receive what is stored are the caller's own.
+    pub(crate) fn parse_stored(text: &str) -> Option<(Self, bool)> {
+        let (traceparent, is_own) = match text.strip_suffix(OWN) {
+            Some(traceparent) => (traceparent, true),
+            None => (text, false),
+        };
+        let stored = Self::parse(traceparent)?;
+        Some((Self { is_recorded: stored.flags.is_sampled(), ..stored }, is_own))
     }
 
     /// Returns whether this host records the trace.
@@ -83,6 +115,18 @@ mod tests {
         let unknown_flags = VALID.replace("-01", "-ff");
         let read = TraceContext::parse(&unknown_flags).unwrap();
         assert_eq!(read.to_string(), VALID.replace("-01", "-03"));
+    }
+
+    #[test]
+    fn what_is_stored_has_the_decision_of_this_host() {
+        let caller = TraceContext::parse(VALID).unwrap();
+        for (is_recorded, is_own) in [(false, false), (false, true), (true, false), (true, true)] {
+            let text = TraceContext { is_recorded, ..caller }.stored(is_own);
+            let (stored, own) = TraceContext::parse_stored(&text).unwrap();
+            assert_eq!((stored.is_recorded, own), (is_recorded, is_own), "{text}");
+            assert_eq!(stored.flags.is_sampled(), is_recorded, "{text}");
+        }
+        assert_eq!(TraceContext::parse_stored("-own"), None);
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Which traces are recorded: a share of them, and those whose caller says so, up to a limit.
 
 use crate::{context::TraceContext, settings::TelemetrySettings};
-use opentelemetry::trace::{SpanId, TraceFlags, TraceId};
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
     time::Instant,
@@ -50,14 +49,7 @@ impl Sampler {
                 Some(TraceContext { is_recorded, flags, ..caller })
             }
             (None, false) => None,
-            (None, true) => Some(TraceContext {
-                trace_id: TraceId::from_bytes(random.to_be_bytes()),
-                span_id: SpanId::INVALID,
-                // Sampled, and the id is random.
-                flags: TraceFlags::new(0b11),
-                is_recorded,
-                is_remote: false,
-            }),
+            (None, true) => Some(TraceContext::begun(random)),
         }
     }
 
@@ -111,6 +103,9 @@ mod tests {
         // The trace of a caller goes on without a span of this host.
         let passed = sampler.decide(caller("01")).unwrap();
         assert_eq!(Some(passed.to_string()), caller("01").map(|caller| caller.to_string()));
+        // What is stored for later is not recorded then either.
+        let (stored, _) = TraceContext::parse_stored(&passed.stored(true)).unwrap();
+        assert!(!passed.is_recorded && !stored.is_recorded, "{stored}");
     }
 
     #[test]

@@ -6,6 +6,8 @@ use url::Url;
 
 /// The address of a collector for spans, and of one for everything.
 const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];
+/// The share of the sampler `traceidratio`.
+const SHARE: &str = "OTEL_TRACES_SAMPLER_ARG";
 const PROTOCOLS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"];
 
 /// Where traces are sent, and which. The fields are those of the table `[telemetry]`.
@@ -38,9 +40,14 @@ impl Default for TelemetrySettings {
 
 impl TelemetrySettings {
     /// Returns the settings after OpenTelemetry's environment variables, which override those of the file. The
-    /// exporter itself reads the variables of its headers and its time-out.
+    /// exporter itself reads the variables of its headers and its time-out. A variable that cannot be used is added to
+    /// `faults`, and changes nothing.
     #[must_use]
-    pub fn with_environment(mut self, variable: impl Fn(&str) -> Option<String>) -> Self {
+    pub fn with_environment(
+        mut self,
+        variable: impl Fn(&str) -> Option<String>,
+        faults: &mut Vec<String>,
+    ) -> Self {
         let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
         if let Some(endpoint) = ENDPOINTS.iter().find_map(|name| variable(name)) {
             self.otlp_endpoint = Some(endpoint);
@@ -49,25 +56,32 @@ impl TelemetrySettings {
             self.service_name = name;
         }
         if let Some(sampler) = variable("OTEL_TRACES_SAMPLER") {
-            let share = || variable("OTEL_TRACES_SAMPLER_ARG").and_then(|text| text.parse().ok());
             let kind = sampler.strip_prefix("parentbased_");
             self.follow_callers = kind.is_some();
-            self.sample = match kind.unwrap_or(&sampler) {
-                "always_on" => 1.0,
-                "always_off" => 0.0,
-                "traceidratio" => share().unwrap_or(1.0),
-                // This fault is reported with the others.
-                _ => f64::NAN,
-            };
+            match kind.unwrap_or(&sampler) {
+                "always_on" => self.sample = 1.0,
+                "always_off" => self.sample = 0.0,
+                "traceidratio" => {
+                    let share = variable(SHARE).map_or(Some(1.0), |text| text.parse().ok());
+                    match share.filter(|share| (0.0..=1.0).contains(share)) {
+                        Some(share) => self.sample = share,
+                        None => faults.push(format!("{SHARE} must be a number from 0 to 1")),
+                    }
+                }
+                _ => faults.push(format!(
+                    "OTEL_TRACES_SAMPLER is {sampler}: it must be always_on, always_off or traceidratio, each with parentbased_ before it or without"
+                )),
+            }
         }
-        let speaks_grpc =
-            PROTOCOLS.iter().find_map(|name| variable(name)).is_some_and(|name| name == "grpc");
+        let protocol = PROTOCOLS.iter().find_map(|name| Some((name, variable(name)?)));
         let is_disabled =
             variable("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"));
         if is_disabled || variable("OTEL_TRACES_EXPORTER").is_some_and(|name| name == "none") {
             self.otlp_endpoint = None;
-        } else if speaks_grpc {
-            self.otlp_endpoint = Some("grpc".to_owned());
+        } else if let Some((name, protocol)) = protocol.filter(|(_, text)| text == "grpc") {
+            faults.push(format!(
+                "{name} is {protocol}: it must be http/protobuf, because spans are sent over HTTP"
+            ));
         }
         self
     }
@@ -77,9 +91,7 @@ impl TelemetrySettings {
         let mut faults = Vec::new();
         if !(0.0..=1.0).contains(&self.sample) {
             let sample = self.sample;
-            faults.push(format!(
-                "telemetry.sample is {sample}: it must be 0 to 1 (OTEL_TRACES_SAMPLER can be always_on, always_off or traceidratio, each with parentbased_ before it)"
-            ));
+            faults.push(format!("telemetry.sample is {sample}: it must be 0 to 1"));
         }
         let is_usable = |text: &String| {
             Url::parse(text).is_ok_and(|url| {
@@ -91,7 +103,7 @@ impl TelemetrySettings {
         };
         if self.otlp_endpoint.as_ref().is_some_and(|text| !is_usable(text)) {
             faults.push(
-                "telemetry.otlp_endpoint cannot be used: write http:// or https:// and a host, such as http://127.0.0.1:4318, for OTLP over HTTP (not gRPC); credentials belong into telemetry.headers_file".to_owned(),
+                "telemetry.otlp_endpoint cannot be used: write http:// or https:// and a host, such as http://127.0.0.1:4318, for OTLP over HTTP (not gRPC); credentials belong in telemetry.headers_file".to_owned(),
             );
         }
         if self.service_name.is_empty() {
@@ -106,10 +118,18 @@ impl TelemetrySettings {
 mod tests {
     use super::*;
 
-    fn with(variables: &[(&str, &str)]) -> TelemetrySettings {
+    fn read(variables: &[(&str, &str)]) -> (TelemetrySettings, Vec<String>) {
         let find = |name: &str| variables.iter().find(|(own, _)| *own == name);
-        TelemetrySettings::default()
-            .with_environment(|name| find(name).map(|(_, value)| (*value).to_owned()))
+        let variable = |name: &str| find(name).map(|(_, value)| (*value).to_owned());
+        let mut faults = Vec::new();
+        let settings = TelemetrySettings::default().with_environment(variable, &mut faults);
+        (settings, faults)
+    }
+
+    fn with(variables: &[(&str, &str)]) -> TelemetrySettings {
+        let (settings, faults) = read(variables);
+        assert!(faults.is_empty(), "{faults:?}");
+        settings
     }
 
     #[test]
@@ -136,8 +156,19 @@ mod tests {
             let faults = settings.faults();
             assert!(faults.len() == 1 && faults[0].contains(name), "{faults:?}");
         };
-        faulty(with(&[("OTEL_TRACES_SAMPLER", "jaeger_remote")]), "telemetry.sample");
-        faulty(with(&[("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")]), "not gRPC");
+        let sample = TelemetrySettings { sample: 2.0, ..TelemetrySettings::default() };
+        faulty(sample, "telemetry.sample");
+        let ratio = ("OTEL_TRACES_SAMPLER", "traceidratio");
+        for variables in [
+            &[("OTEL_TRACES_SAMPLER", "jaeger_remote")][..],
+            &[("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")],
+            &[("OTEL_TRACES_SAMPLER_ARG", "half"), ratio],
+            &[("OTEL_TRACES_SAMPLER_ARG", "NaN"), ratio],
+            &[("OTEL_TRACES_SAMPLER_ARG", "1.5"), ratio],
+        ] {
+            let (_, faults) = read(variables);
+            assert!(faults.len() == 1 && faults[0].contains(variables[0].0), "{faults:?}");
+        }
         for endpoint in ["127.0.0.1:4318", "ftp://host/", "https://user:hunter2@host/"] {
             let otlp_endpoint = Some(endpoint.to_owned());
             let settings = TelemetrySettings { otlp_endpoint, ..TelemetrySettings::default() };

@@ -6,7 +6,7 @@ use crate::{
 };
 use opentelemetry::{
     KeyValue, Value,
-    trace::{SpanContext, SpanId, SpanKind, Status, TraceState},
+    trace::{Link, SpanContext, SpanId, SpanKind, Status, TraceState},
 };
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
 use std::{borrow::Cow, sync::Arc, time::Instant};
@@ -65,6 +65,14 @@ impl Span {
             is_recorded: true,
             is_remote: false,
         })
+    }
+
+    /// Links to the span of another trace, which is the cause of this one.
+    pub(crate) fn link(&mut self, cause: TraceContext) {
+        let Some(lasting) = &mut self.0 else { return };
+        let TraceContext { trace_id, span_id, flags, is_remote, .. } = cause;
+        let cause = SpanContext::new(trace_id, span_id, flags, is_remote, TraceState::NONE);
+        lasting.data.links.links.push(Link::with_context(cause));
     }
 
     /// Keeps the caller's `tracestate`, if it is one.

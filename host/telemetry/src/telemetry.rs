@@ -44,12 +44,39 @@ impl Telemetry {
 
     /// Returns where the spans of due work begin, which this host has stored with a trace, or without one.
     pub fn resume(&self, stored: Option<&str>) -> Option<TraceContext> {
-        match stored.and_then(TraceContext::parse) {
-            Some(stored) => {
-                let is_recorded = stored.flags.is_sampled() && self.0.is_some();
-                Some(TraceContext { is_recorded, ..stored })
+        Some(self.resume_for(stored)?.0)
+    }
+
+    /// Begins the span of a request with which stored work is sent to others, and returns it with what they are told
+    /// of the trace. If they are not the caller's own, they do not learn its id: the span begins a trace with a link to
+    /// the caller's, and they are told nothing if that is not recorded.
+    pub fn delivery_span(
+        &self,
+        stored: Option<&str>,
+        name: &'static str,
+    ) -> (Span, Option<TraceContext>) {
+        let Some((trace, is_own)) = self.resume_for(stored) else { return (Span::NONE, None) };
+        if is_own {
+            let span = self.span(Some(trace), SpanKind::Client, name);
+            let told = span.context_or(Some(trace));
+            return (span, told);
+        }
+        let begun = trace.is_recorded.then(|| TraceContext::begun(rand::random()));
+        let mut span = self.span(begun, SpanKind::Client, name);
+        span.link(trace);
+        let told = span.context_or(None);
+        (span, told)
+    }
+
+    /// Returns where the spans of stored work begin, and whether those who receive it may know: a trace that begins with
+    /// it is nobody else's.
+    fn resume_for(&self, stored: Option<&str>) -> Option<(TraceContext, bool)> {
+        match stored.and_then(TraceContext::parse_stored) {
+            Some((stored, is_own)) => {
+                let is_recorded = stored.is_recorded && self.0.is_some();
+                Some((TraceContext { is_recorded, ..stored }, is_own))
             }
-            None => self.accept(None),
+            None => Some((self.accept(None)?, true)),
         }
     }
 

@@ -40,7 +40,7 @@ pub(super) fn serve<S: ServerHandler + Send + 'static>(
 fn log_filter(config: &Config) -> anyhow::Result<EnvFilter> {
     let filter = std::env::var("RUST_LOG").unwrap_or_else(|_| config.log.clone());
     EnvFilter::try_new(format!("{SDK_OFF},{filter}"))
-        .context("RUST_LOG is not a filter such as info or portolan=debug")
+        .context("RUST_LOG or log is not a filter such as info or portolan=debug")
 }
 
 async fn run<S: ServerHandler + Send + 'static>(
@@ -122,6 +122,8 @@ async fn reload(
 ) {
     let reloaded = async {
         let config = Config::load(Path::new(FILE), flags)?;
+        // A filter with a fault changes nothing else either.
+        log_filter(&config)?;
         let reloaded = reloader.reload(&config).await?;
         set_log(&config)?;
         anyhow::Ok(reloaded)

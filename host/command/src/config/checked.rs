@@ -93,7 +93,10 @@ impl Config {
     /// Reads and checks all settings, including those of this file if it exists. The error has
     /// every fault.
     pub fn load(file: &Path, flags: &Flags) -> Result<Self, ConfigError> {
-        Self::check(RawConfig::read(file, flags)?)
+        let (raw, mut faults) = (RawConfig::read(file, flags)?, Vec::new());
+        let variable = |name: &str| std::env::var(name).ok();
+        let telemetry = raw.telemetry.with_environment(variable, &mut faults);
+        Self::check(RawConfig { telemetry, ..raw }, faults)
     }
 
     /// Returns the default settings with these folders, without rate limits and with test mode. Neither a file nor the
@@ -101,11 +104,12 @@ impl Config {
     pub(crate) fn for_tests(data_dir: PathBuf, catalog_dir: PathBuf) -> Result<Self, ConfigError> {
         let (rate_limits, test_mode) = (Switch::Off, Switch::On);
         let others = RawConfig::default();
-        Self::check(RawConfig { data_dir, catalog_dir, rate_limits, test_mode, ..others })
+        let raw = RawConfig { data_dir, catalog_dir, rate_limits, test_mode, ..others };
+        Self::check(raw, Vec::new())
     }
 
-    fn check(raw: RawConfig) -> Result<Self, ConfigError> {
-        let mut faults = Vec::new();
+    /// Checks all settings, and returns them, or every fault after those that were found before.
+    fn check(raw: RawConfig, mut faults: Vec<String>) -> Result<Self, ConfigError> {
         let (shown, digests) = (shown::settings(&raw), shown::digests(&raw));
         if EnvFilter::try_new(&raw.log).is_err() {
             faults.push(format!(

@@ -289,11 +289,9 @@ pub struct Flags {
 impl RawConfig {
     /// Reads every source. Later sources override earlier ones.
     pub(super) fn read(file: &Path, flags: &Flags) -> Result<Self, ConfigError> {
-        let raw: Self = sources(file, flags).extract().map_err(|error| {
-            ConfigError(error.into_iter().map(|fault| describe(&fault)).collect())
-        })?;
-        let telemetry = raw.telemetry.with_environment(|name| std::env::var(name).ok());
-        Ok(Self { telemetry, ..raw })
+        sources(file, flags)
+            .extract()
+            .map_err(|error| ConfigError(error.into_iter().map(|fault| describe(&fault)).collect()))
     }
 }
 

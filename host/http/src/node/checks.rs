@@ -10,7 +10,7 @@ use portolan_vocabulary::Timestamp;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// The time after which the database counts as away.
+/// The time after which the database counts as unreachable.
 const DATABASE_TIME: Duration = Duration::from_secs(5);
 /// The difference between two clocks of which the operator is warned, and with which a node is not ready.
 const NOTABLE_DIFFERENCE: Duration = Duration::from_secs(2);
@@ -26,10 +26,10 @@ pub(super) async fn check_database(host: &Host) -> Vec<Problem> {
         let missing = host.store.missing_keys(host.store.keys()).await?;
         problems.extend((!missing.is_empty()).then(|| missing_keys(&missing)));
         let asked = host.clock.now();
+        // With a clock of its own, a record may be that of another node whose clock is early.
         if let Some(server) = host.store.server_time().await? {
             problems.extend(differing_clock(between(asked, host.clock.now()), server));
-        }
-        if let Some(newest) = host.store.newest_row_at().await? {
+        } else if let Some(newest) = host.store.newest_row_at().await? {
             problems.extend(late_clock(host.clock.now(), newest));
         }
         Ok::<_, DbError>(problems)

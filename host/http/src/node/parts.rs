@@ -44,17 +44,18 @@ pub const CATALOG: Part = part(
 );
 pub const CLOCK: Part = part(
     "clock",
-    "it differs from the database's clock by more than 10 seconds, or is more than a minute behind the newest record",
+    "it differs from the database's clock by more than 10 seconds, or on SQLite is more than a minute behind the newest record",
     "codes, tokens and leases expire too early or too late, and messages are sent twice",
 );
 pub const CHECKS: Part = part(
     "checks",
     "no check has ended for 30 seconds",
-    "the process does not get on, and nothing else is known of it",
+    "the process hangs, and its state is unknown",
 );
-pub const LIMITS: Part = part("limits", "", "connections beyond it are closed");
-pub const DOCUMENTS: Part = part("documents", "", "capabilities go on without them");
-pub const EVENTS: Part = part("events", "", "capabilities have not heard of what happened");
+pub const LIMITS: Part = part("limits", "", "connections beyond the limit are closed");
+pub const DOCUMENTS: Part =
+    part("documents", "", "capabilities run without the documents in quarantine");
+pub const EVENTS: Part = part("events", "", "capabilities have not received events");
 pub const WEBHOOKS: Part = part("webhooks", "", "agents do not hear of their events");
 pub const MESSAGES: Part = part("messages", "", "nobody can sign in with a code");
 pub const EMAILS: Part = part("emails", "", "people do not hear of what happens without an agent");

@@ -57,9 +57,11 @@ impl NodePlaces {
             "stop the host; put {folder} back, or restore a backup (`portolan restore`) with secret.keys and erasures; start the host again"
         );
         match number(&self.data_dir) {
-            Err(error) => {
-                Some(Problem::unready(&DATA_FOLDER, format!("{folder} is gone: {error}"), fix))
-            }
+            Err(error) => Some(Problem::unready(
+                &DATA_FOLDER,
+                format!("{folder} cannot be found: {error}"),
+                fix,
+            )),
             Ok(found) if self.own.is_some_and(|own| own != found) => {
                 let problem = format!("{folder} is not the folder that this host started with");
                 Some(Problem::unready(&DATA_FOLDER, problem, fix))

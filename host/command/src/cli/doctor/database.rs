@@ -93,7 +93,7 @@ fn judge(found: &Examination, keys: Option<&[String]>) -> Vec<Problem> {
         problems.push(Problem::warning(
             &DATABASE,
             format!(
-                "{open} of {maximum} connections of the server are open, and a node takes up to 30"
+                "{open} of {maximum} connections of the server are open, and a node takes up to 34"
             ),
             "raise max_connections in postgresql.conf and restart the server, or end other clients",
         ));
@@ -104,7 +104,9 @@ fn judge(found: &Examination, keys: Option<&[String]>) -> Vec<Problem> {
         problems.extend((!missing.is_empty()).then(|| missing_keys(&missing)));
     }
     let now = Timestamp::now();
-    problems.extend(found.server_time.and_then(|server| differing_clock(now, server)));
-    problems.extend(found.newest_row_at.and_then(|newest| late_clock(now, newest)));
+    problems.extend(match found.server_time {
+        Some(server) => differing_clock(now, server),
+        None => found.newest_row_at.and_then(|newest| late_clock(now, newest)),
+    });
     problems
 }

@@ -1,7 +1,7 @@
 //! Looks at what a host needs, while it does not run.
 
 use super::database;
-use crate::{config::Config, startup::SECRET_KEYS};
+use crate::{config::Config, secret_keys::SECRET_KEYS};
 use portolan_http::node::{
     Problem, check_folder, check_space,
     parts::{CATALOG, DATA_FOLDER, KEYS, LIMITS, PORTS},

@@ -30,6 +30,11 @@ impl<'a> PersonCalls<'a> {
         Ok(Self { app, caller: AgentCaller { address, ..caller }, request_id })
     }
 
+    /// Returns the id of the person; an empty text if there is none.
+    pub(super) fn person(&self) -> &str {
+        self.caller.owner_id.as_deref().unwrap_or_default()
+    }
+
     /// Returns whether the person is of test mode.
     pub(super) fn test_mode(&self) -> bool {
         self.caller.test_mode

@@ -284,12 +284,18 @@ pub(super) fn drafted_input(
     form: &PageForm,
     draft: Map<String, Value>,
 ) -> Map<String, Value> {
+    let mut input = fixed_input(page, draft);
+    fill(&mut input, page, action, form);
+    input
+}
+
+/// Returns the part of the input of an action that was drafted which the person does not fill in.
+pub(super) fn fixed_input(page: &PersonPage, draft: Map<String, Value>) -> Map<String, Value> {
     let mut input = draft;
     input.extend(page.input.clone());
     for path in &page.fields {
         remove(&mut input, path);
     }
-    fill(&mut input, page, action, form);
     input
 }
 

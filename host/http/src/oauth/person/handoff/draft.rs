@@ -6,14 +6,15 @@ use crate::{
     oauth::{
         forms::PageForm,
         person::{
-            forms::{FormView, Sent, is_sent},
+            forms::{FormView, Sent, fixed_input, is_sent},
             refused::Refused,
             things::{Thing, Things},
         },
     },
 };
 use portolan_catalog::{Action, Capability, PersonPage, Snapshot};
-use serde_json::{Map, Value};
+use portolan_vocabulary::Digest;
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// An action with its form.
@@ -40,6 +41,14 @@ impl<'a> Drafted<'a> {
     /// Returns whether a form is the one of this action.
     pub(super) fn is_sent(&self, form: &PageForm) -> bool {
         is_sent(self.page, form)
+    }
+
+    /// Returns the digest of all that the call sends except what the person fills in. A form has that of the draft which
+    /// its page has shown.
+    pub(super) fn digest(&self, draft: &Draft) -> String {
+        let fixed = fixed_input(self.page, fields(draft));
+        let shown = json!([self.capability.id, self.page.action, fixed]);
+        Digest::of(shown.to_string().as_bytes()).hex()
     }
 
     pub(super) fn title(&self) -> &'a str {

@@ -6,7 +6,7 @@
 //! - `draft`: the action that a draft calls, with its form
 //! - `send`: the call of a draft, once however often it is sent
 //! - `shown`: the page of a handoff
-//! - `refused`: the pages of addresses that lead nowhere any more
+//! - `refused`: the pages of addresses that are not valid any more
 //! - `result`: what was made from a draft
 //! - `visitor`: a person who has signed in
 //!
@@ -49,7 +49,7 @@ use portolan_vocabulary::{ErrorCode, Failure};
 use refused::stop;
 use resolve::{begin_again, preview, resolve};
 use send::{Sending, send};
-use shown::{Handoff, Outcome, Person};
+use shown::{Handoff, Outcome, Person, SHOWN};
 use std::sync::Arc;
 use visitor::Visitor;
 
@@ -172,15 +172,14 @@ pub(crate) async fn submit(
     let Some(drafted) = Drafted::find(&app, &snapshot, &found.preview.draft) else {
         return foreign_form();
     };
-    if !drafted.is_sent(&form) {
-        return foreign_form();
-    }
     let sending = Sending { app: &app, calls: &person.calls, drafted: &drafted, token: &token };
-    let is_trial = form.field("step") == "check";
-    let outcome = match is_renewed {
-        // What was typed is not lost, and is sent only when the person says so again.
-        true => Ok(Outcome::Renewed),
-        false => send(&sending, &found.preview.draft, &form, is_trial).await,
+    let is_as_shown = form.field(SHOWN) == drafted.digest(&found.preview.draft);
+    // What was typed is not lost, and is sent only when the person says so again.
+    let outcome = match (is_renewed, is_as_shown) {
+        (true, _) => Ok(Outcome::Renewed),
+        (false, false) => Ok(Outcome::Changed),
+        (false, true) if !drafted.is_sent(&form) => return foreign_form(),
+        (false, true) => send(&sending, &found.preview, &form).await,
     };
     let (status, outcome) = match outcome {
         Ok(Outcome::Sent { made }) => {
@@ -202,7 +201,7 @@ pub(crate) async fn submit(
     Handoff::of(&app, &token, &found, Some(person)).await.respond(status, &outcome, Some(&form))
 }
 
-/// Returns the page for an address that leads nowhere. A person who has redeemed it is told so.
+/// Returns the page for an address that is not valid. A person who has redeemed it is told so.
 async fn stopped(
     app: &App,
     token: &str,

@@ -1,4 +1,4 @@
-//! The pages of addresses that lead nowhere any more, with what helps.
+//! The pages of addresses that are not valid any more, with what helps.
 
 use super::resolve::{EXPIRED, Ids, USED};
 use crate::page::{FormTargets, page};
@@ -21,7 +21,7 @@ struct StoppedPage<'a> {
     again: Option<String>,
 }
 
-/// Returns the page for an address that leads nowhere.
+/// Returns the page for an address that is not valid.
 pub(super) fn stop(failure: &Failure) -> Response {
     let by = failure.conflict.as_deref().and_then(|conflict| conflict.get("redeemed_by"));
     let is_own = by.and_then(Value::as_str) == Some(BY_YOU);
@@ -37,7 +37,7 @@ pub(super) fn stop(failure: &Failure) -> Response {
         (EXPIRED, _) => {
             ("This address has expired", "Nothing was sent. An address works for 15 minutes.")
         }
-        _ => ("This address leads nowhere", &*failure.message),
+        _ => ("This address is not valid", &*failure.message),
     };
     let again =
         Ids::of(failure).map(|ids| format!("/map/handoffs/{}/{}", ids.handoff_id, ids.record_id));

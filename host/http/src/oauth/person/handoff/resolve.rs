@@ -19,6 +19,8 @@ pub(super) const USED: &str = "handoff_used";
 /// The part of the capability's answer that pages show.
 #[derive(Deserialize)]
 pub(super) struct Preview {
+    #[serde(flatten)]
+    pub(super) ids: Ids,
     pub(super) title: String,
     /// What it is about, the most specific first.
     #[serde(default)]
@@ -65,7 +67,7 @@ pub(super) struct Found {
     pub(super) test_mode: bool,
 }
 
-/// The handoff and the record of a refusal.
+/// The handoff and the record of an answer or of a refusal.
 #[derive(Deserialize)]
 pub(super) struct Ids {
     pub(super) handoff_id: String,

@@ -1,12 +1,12 @@
 //! The call of a draft, in the person's name.
 //!
 //! The call comes first, and then the address is used up, because a call that is refused can be corrected and sent
-//! again. Its idempotency key follows from the address, so that it is made once: also if a form is sent twice, or if
-//! this host stops between the two.
+//! again. Its idempotency key follows from the handoff, its record, the action and the person, so that it is made once:
+//! also if a form is sent twice, if this host stops between the two, or if the address was renewed.
 
 use super::{
     draft::{Drafted, fields},
-    resolve::{Draft, USED, redeem},
+    resolve::{Ids, Preview, USED, redeem},
     shown::Outcome,
 };
 use crate::{
@@ -39,17 +39,16 @@ pub(super) struct Sending<'a> {
 /// Makes the call that a form has drafted, or tries it. An action that reads answers what the page shows.
 pub(super) async fn send(
     sending: &Sending<'_>,
-    draft: &Draft,
+    preview: &Preview,
     form: &PageForm,
-    is_trial: bool,
 ) -> Result<Outcome, Failure> {
     let Drafted { capability, page, action } = sending.drafted;
-    let mut input = drafted_input(page, action, form, fields(draft));
+    let mut input = drafted_input(page, action, form, fields(&preview.draft));
     if !page.writes {
         let output = sending.calls.call(capability, &page.action, input).await?;
         return Ok(Outcome::Found(sending.drafted.things(&output)));
     }
-    if is_trial {
+    if form.field("step") == "check" {
         input.insert("dry_run".to_owned(), Value::Bool(true));
         let output = sending.calls.call(capability, &page.action, input).await?;
         return Ok(Outcome::Tried(sending.drafted.things(&output)));
@@ -58,10 +57,10 @@ pub(super) async fn send(
         let message = "Nothing was sent, because the box was not ticked.";
         return Err(Failure::new(ErrorCode::ConfirmRequired).message(message));
     }
-    let output = match sending.call(input).await {
+    let output = match sending.call(input, &preview.ids).await {
         Err(failure) if failure.has_code(ErrorCode::IdempotencyKeyReused) => {
             sending.use_up().await;
-            let message = "You have sent this already, with other words. Nothing was sent now.";
+            let message = "You have sent this already in the last 24 hours, with other words. Nothing was sent now.";
             return Err(failure.message(message));
         }
         called => called?,
@@ -73,9 +72,12 @@ pub(super) async fn send(
 
 impl Sending<'_> {
     /// Makes the call. While an equal one is running, it waits for the answer of that one.
-    async fn call(&self, input: Map<String, Value>) -> Result<Value, Failure> {
+    async fn call(&self, input: Map<String, Value>, ids: &Ids) -> Result<Value, Failure> {
         let (capability, action) = (self.drafted.capability, &self.drafted.page.action);
-        let key = Digest::of(format!("handoff {}", self.token).as_bytes()).hex();
+        let Ids { handoff_id, record_id } = ids;
+        let (id, person) = (&capability.id, self.calls.person());
+        let sent = format!("handoff {handoff_id} {record_id} {id} {action} {person}");
+        let key = Digest::of(sent.as_bytes()).hex();
         let clock = &self.app.host.clock;
         let mut tries = 1;
         loop {

@@ -40,6 +40,8 @@ const CARRIED: [(&str, &str); 9] = [
     ("exact_location", "where you are"),
     ("free_text", "anything that you have written"),
 ];
+/// The name of the form field with the digest of the draft that the page shows.
+pub(super) const SHOWN: &str = "shown";
 /// The maximum number of records that the page names.
 const ABOUT: usize = 8;
 
@@ -56,6 +58,8 @@ pub(super) enum Outcome {
     Nothing,
     /// The address had expired, and another one was made. Nothing was sent.
     Renewed,
+    /// The draft differs from the one that the person has seen. Nothing was sent.
+    Changed,
     /// The call would succeed; the answer is what it would make.
     Tried(Things),
     /// What an action that reads has found.
@@ -68,7 +72,7 @@ pub(super) enum Outcome {
     Refused(Refused),
 }
 
-/// Everything that the page shows but the form's outcome.
+/// Everything that the page shows except the form's outcome.
 pub(super) struct Handoff<'a> {
     snapshot: Arc<Snapshot>,
     app: &'a App,
@@ -109,6 +113,8 @@ struct DraftedView<'a> {
     /// What it costs, if it is not free.
     price: Option<String>,
     writes: bool,
+    /// The digest of the draft.
+    digest: String,
     /// Whose component it is, if it is not this host's own.
     publisher: Option<String>,
 }
@@ -172,6 +178,7 @@ impl<'a> Handoff<'a> {
                 note: drafted.page.note.as_deref(),
                 price: price(drafted.action.descriptor.cost_credits),
                 writes: drafted.page.writes,
+                digest: drafted.digest(&preview.draft),
                 publisher: publisher(drafted.capability),
             }),
             outcome,
