@@ -265,7 +265,7 @@ async fn an_export_has_the_events_that_were_sent_to_the_person() {
         person.intro("respond", respond(&id, "accept")).await;
     }
     host.wait_until_settled().await;
-    let [ada, bo, cy] = [&people[0], &people[1], &people[2]];
+    let [ada, bo, cy] = &people;
     for (person, sent, not_sent) in [
         (ada, "intro.completed", "intro.requested"),
         (bo, "intro.requested", "intro.ended"),
