@@ -84,11 +84,36 @@ async fn ask(host: &Host, [ada, bo, cy]: &[Person<'_>; 3]) -> String {
     intro["intro_id"].as_str().unwrap().to_owned()
 }
 
-/// Returns what an export of a person's data has of introductions.
+/// Returns what an export of a person's data has of introductions: documents and events.
 async fn exported(host: &Host, person: &Person<'_>) -> String {
     let exported = export(host, &person.id).await.body;
     let documents = exported["documents"].as_array().unwrap().iter();
-    documents.filter(|document| document["capability"] == INTROS).map(Value::to_string).collect()
+    let documents = documents.filter(|document| document["capability"] == INTROS);
+    documents.chain(&exported_events(&exported)).map(Value::to_string).collect()
+}
+
+/// Returns the events about introductions in an export.
+fn exported_events(exported: &Value) -> Vec<Value> {
+    let events = exported["events"].as_array().unwrap().iter();
+    let ours = |event: &&Value| event["event_type"].as_str().unwrap().starts_with("intro.");
+    events.filter(ours).cloned().collect()
+}
+
+/// Returns the events in an export of the requester's data, each as its type and data, and the states of the
+/// documents there; with names instead of the ids of the people and of the introduction.
+async fn exported_of_requester(host: &Host, people: &[Person<'_>; 3], id: &str) -> String {
+    let exported = export(host, &people[0].id).await.body;
+    let events = exported_events(&exported);
+    let events = events.iter().map(|event| format!("{} {}\n", event["event_type"], event["data"]));
+    let documents = exported["documents"].as_array().unwrap().iter();
+    let documents = documents.filter(|document| document["capability"] == INTROS);
+    let states =
+        documents.map(|found| format!("{} {}\n", found["collection"], found["document"]["state"]));
+    let mut text: String = events.chain(states).collect();
+    for (person, name) in people.iter().zip(["ADA", "BO", "CY"]) {
+        text = text.replace(&person.id, name);
+    }
+    text.replace(id, "INTRO")
 }
 
 fn respond(intro_id: &str, decision: &str) -> Value {
@@ -198,6 +223,57 @@ async fn the_requester_is_told_not_now_and_not_by_whom() {
     }
     assert_eq!(other[1].intro_state(&ids[1]).await, "not_now");
     assert_eq!(one[1].intro_state(&ids[0]).await, "declined");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_of_the_requester_is_the_same_whoever_has_declined() {
+    let ways: [&[&str]; 4] = [&[], &["decline"], &["accept"], &["accept", "decline"]];
+    for withdraws in [false, true] {
+        let host = host().await;
+        let mut asked = Vec::new();
+        for decisions in ways {
+            let people = three(&host).await;
+            let id = ask(&host, &people).await;
+            for (person, decision) in people.iter().skip(1).zip(decisions) {
+                person.intro("respond", respond(&id, decision)).await;
+            }
+            if withdraws {
+                people[0].intro("withdraw", json!({ "intro_id": id })).await;
+            }
+            asked.push((people, id));
+        }
+        host.wait_until_settled().await;
+        for ended in [0, usize::from(!withdraws)] {
+            let mut seen = Vec::new();
+            for (people, id) in &asked {
+                seen.push(exported_of_requester(&host, people, id).await);
+            }
+            assert!(seen.iter().all(|export| *export == seen[0]), "{seen:#?}");
+            assert_eq!(seen[0].matches("\"intro.").count(), ended, "{}", seen[0]);
+            assert!(seen[0].contains("seats"), "{}", seen[0]);
+            host.advance(7 * DAY + HOUR).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_has_the_events_that_were_sent_to_the_person() {
+    let host = host().await;
+    let people = three(&host).await;
+    let id = ask(&host, &people).await;
+    for person in &people[1..] {
+        person.intro("respond", respond(&id, "accept")).await;
+    }
+    host.wait_until_settled().await;
+    let [ada, bo, cy] = &people;
+    for (person, sent, not_sent) in [
+        (ada, "intro.completed", "intro.requested"),
+        (bo, "intro.requested", "intro.ended"),
+        (cy, "intro.requested", "intro.completed"),
+    ] {
+        let exported = exported(&host, person).await;
+        assert!(exported.contains(sent) && !exported.contains(not_sent), "{exported}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -169,7 +169,14 @@ async fn a_block_hides_encounters_and_references_in_each_direction() {
     };
     assert_eq!((seen(cy).await, bo.references("received").await.len()), (Some(1), 1));
     for (blocker, blocked, cys) in
-        [(ada, bo, Some(0)), (bo, ada, Some(0)), (cy, ada, Some(0)), (cy, bo, None), (bo, cy, None)]
+        // Bo cannot choose among the references about him by a block.
+        [
+            (ada, bo, Some(0)),
+            (bo, ada, Some(1)),
+            (cy, ada, Some(0)),
+            (cy, bo, None),
+            (bo, cy, None),
+        ]
     {
         blocker.call_ok("block", &blocked.id).await;
         host.wait_until_settled().await;

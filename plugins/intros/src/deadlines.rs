@@ -104,7 +104,7 @@ pub(crate) fn forget(intro_id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Gives back the credits that are held for requests to or over a person who is about to be erased; the requests
+/// Gives back the credits that are held for requests to or about a person who is about to be erased; the requests
 /// are deleted with the person.
 pub(crate) fn left(owner_id: &str) -> Result<()> {
     let open = field("role").eq("requester").and(field("state").eq(State::Asked));

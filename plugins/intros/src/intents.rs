@@ -7,7 +7,7 @@ pub(crate) const REQUEST: &[&str] = &[
     "ask my contact for an intro to the founder",
     "have a common friend introduce us",
     "I want to be introduced through Priya",
-    "request an introduction over a mutual contact",
+    "request an introduction through a mutual contact",
     "somebody we both know should connect us",
     "ask Dan whether he can introduce me to his former boss",
     "use my network to reach this person",

@@ -1,4 +1,4 @@
-//! The capability `intros`: introductions over somebody whom both people know, with the consent of both.
+//! The capability `intros`: introductions through somebody whom both people know, with the consent of both.
 //!
 //! Each of the three people has a document of their own with what they see. The requester's changes when the two
 //! are introduced, when the requester withdraws, and when the time is over, and at no other time; so nothing that
@@ -68,8 +68,9 @@ impl Intros {
     /// Ask somebody whom the person knows to introduce them to another person.
     ///
     /// `social_relationships` `mutuals` lists common contacts with somebody. A person has five open requests
-    /// at most, and one for the same person; 30 days after its end they can ask for that person again. With
-    /// `dry_run`, everything is checked and nothing is sent.
+    /// at most, and one for the same person; 30 days after its end they can ask for that person again. They can
+    /// ask the same introducer twice in seven days; a withdrawn request counts too. With `dry_run`, everything
+    /// is checked and nothing is sent.
     #[action(
         access = write, cost_credits = 1,
         example = json!({
@@ -182,7 +183,7 @@ impl Intros {
         deadlines::forget(&input.intro_id)
     }
 
-    /// Refund what is held for requests to or over a person who is about to be erased.
+    /// Refund what is held for requests to or about a person who is about to be erased.
     #[action(access = internal, idempotent, on = "identity.owner_left")]
     fn on_owner_left(_call: &Call, event: Happened<OwnerLeft>) -> Result<(), IntroError> {
         deadlines::left(&event.data.owner_id)

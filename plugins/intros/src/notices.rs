@@ -29,12 +29,12 @@ pub(crate) const FORWARDED: Notice = Notice {
 };
 pub(crate) const REMINDING: Notice = Notice {
     event: REMINDER,
-    summary: "A request for an introduction is over in a day. You need not answer.",
+    summary: "A request for an introduction ends in a day. You need not answer.",
     by: By::Nobody,
 };
 pub(crate) const INTRODUCED: Notice = Notice {
     event: COMPLETED,
-    summary: "An introduction has come about: the two have a conversation.",
+    summary: "An introduction was made, and its conversation is open.",
     by: By::Person(Role::Target),
 };
 /// The end without an introduction. It is the same whoever has declined, and if nobody has.
@@ -50,7 +50,7 @@ pub(crate) const WITHDRAWAL: Notice = Notice {
 };
 pub(crate) const EXCHANGED: Notice = Notice {
     event: CONTACT_EXCHANGED,
-    summary: "Both allow contact data in the conversation.",
+    summary: "You and the other person both allow contact data in the conversation after your introduction.",
     by: By::Nobody,
 };
 

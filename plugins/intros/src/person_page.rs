@@ -52,7 +52,7 @@ pub(crate) fn withdraw() -> PersonPage {
     PersonPage::in_section(REQUESTED)
         .titled("Withdraw")
         .about(THING)
-        .confirm("Withdraw this request.")
+        .confirm("Withdraw this request. Its credit is spent.")
 }
 
 pub(crate) fn respond() -> [PersonPage; 2] {

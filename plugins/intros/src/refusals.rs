@@ -16,7 +16,7 @@ pub(crate) enum IntroError {
     #[refusal(not_found, next = Next::action("social_relationships", "list"))]
     OwnerNotFound,
     /// The two people do not know each other here: they are not contacts, were not connected by a pairing,
-    /// and have not met. Only somebody who knows a person can introduce to them or be asked to.
+    /// and have not met. Ask somebody whom you know, and forward a request only to somebody whom you know.
     #[refusal(unprocessable, next = Next::action("social_relationships", "list"))]
     NotAcquainted,
     /// The person knows the other one already, so nobody has to introduce them.
@@ -32,7 +32,7 @@ pub(crate) enum IntroError {
         next = get(&intro_id)
     )]
     IntroExists { intro_id: String },
-    /// A request of the person for this introduction ended recently.
+    /// A request for an introduction to this person ended recently. Ask again after the cooldown.
     #[refusal(
         conflict,
         retryable,
@@ -40,10 +40,10 @@ pub(crate) enum IntroError {
         next = list(Role::Requester).after_s(seconds(wait)).then_retry()
     )]
     CooldownActive { wait: u64 },
-    /// They do not take part in this introduction now.
+    /// Somebody who is needed for this introduction cannot take part now.
     #[refusal(conflict, next = Next::action(CAPABILITY, "list"))]
     RecipientNotAccepting,
-    /// The conversation is closed, so that nothing can be exchanged in it.
+    /// The conversation is closed, so contact data cannot be exchanged in it.
     #[refusal(conflict, next = get(&intro_id))]
     ThreadClosed { intro_id: String },
     #[refusal(transparent)]
@@ -77,6 +77,15 @@ impl IntroError {
             "Too many requests of the person are open. Withdraw one, or wait until one is over.";
         let open = list(Role::Requester).field("state", portolan_sdk::to_value(&[State::Asked]));
         Self::Common(quota(message, &limit, open))
+    }
+
+    /// Makes the refusal of one more request to an introducer whom the person has asked lately; another one is
+    /// possible in `wait` milliseconds.
+    pub(crate) fn too_many_to_one(wait: u64) -> Self {
+        let limit = Limit::within("intros_per_introducer", &TO_ONE_INTRODUCER, wait);
+        let message =
+            "The person has asked this introducer often enough lately. Ask somebody else, or wait.";
+        Self::Common(quota(message, &limit, list(Role::Requester)))
     }
 }
 

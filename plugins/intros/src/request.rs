@@ -32,6 +32,7 @@ pub(crate) fn request(call: &Call, input: Request) -> Result<views::View> {
         return Err(IntroError::RecipientNotAccepting);
     }
     let now = call.now();
+    ensure_not_pressed(me, &introducer_id, now)?;
     ensure_room(&introducer_id, &target_id, now)?;
     let intro_id = call.new_id("intro");
     remember(me, &intro_id, &target_id, now)?;
@@ -63,6 +64,18 @@ pub(crate) fn request(call: &Call, input: Request) -> Result<views::View> {
     let requesters = add(seat, now)?;
     deadlines::begin(call, &requesters)?;
     views::view(&requesters)
+}
+
+/// Refuses a request to an introducer whom the person has asked enough lately, so that nobody takes all places of
+/// another person.
+fn ensure_not_pressed(me: &str, introducer_id: &str, now: u64) -> Result<()> {
+    let mine = field("owner_id").eq(me).and(field("role").eq("requester"));
+    let lately = field("introducer_id").eq(introducer_id).and(field("ends_at").gt(now));
+    let latest = SEATS.find(Query::new().filter(mine.and(lately)).last("ends_at"))?;
+    match latest.into_documents().nth(TO_ONE_INTRODUCER.most - 1) {
+        Some(seat) => Err(IntroError::too_many_to_one(seat.value.ends_at - now)),
+        None => Ok(()),
+    }
 }
 
 /// Refuses a request to people who have enough of them. What counts is how many were sent within the time of a

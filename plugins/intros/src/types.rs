@@ -2,6 +2,7 @@
 
 use crate::documents::DAYS;
 use crate::{refusals::*, states::*};
+use people_kit::people::PersonId;
 use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "intros";
@@ -9,10 +10,6 @@ pub(crate) const CAPABILITY: &str = "intros";
 /// The id of the introduction: `intro_` and a ULID.
 #[id]
 pub(crate) struct Id(String);
-
-/// The id of a person, which is beside their name: it begins with `own_`.
-#[id(pattern = "^own_[0-9A-Za-z]{1,36}$")]
-pub(crate) struct PersonId(String);
 
 /// The category whose rules hold for texts: an introduction may be about work, a home or friendship.
 pub(crate) const CATEGORY: &str = "lead.general";
@@ -32,9 +29,12 @@ pub(crate) const KEPT_FOR: u64 = 90 * DAY;
 pub(crate) const OPEN_OF_A_REQUESTER: usize = 5;
 /// The maximum number of requests that one introducer has at the same time.
 pub(crate) const OPEN_OF_AN_INTRODUCER: u64 = 10;
-/// The maximum number of requests for one person at the same time, over whomever, and of those that are
+/// The maximum number of requests for one person at the same time, through whomever, and of those that are
 /// forwarded to them.
 pub(crate) const OPEN_OF_A_TARGET: u64 = 5;
+/// How often one person may ask the same introducer. Requests that were withdrawn count too. That they have one of a
+/// target's places at most follows from the cooldown.
+pub(crate) const TO_ONE_INTRODUCER: Window = Window { most: 2, within: OPEN_FOR };
 const REQUESTS_A_DAY: DailyLimit =
     DailyLimit { action: "request", name: "intros_per_day", most: 5 };
 

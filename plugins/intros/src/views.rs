@@ -1,19 +1,11 @@
 //! Outputs: an introduction as one of its people sees it.
 
 use crate::{documents::*, refusals::*, states::*, types::*};
+use people_kit::UNTRUSTED;
 use people_kit::people::Person;
-use people_kit::{UNTRUSTED, visible};
+use people_kit::visible::{self, PersonView};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
-
-/// A person of an introduction.
-#[output]
-pub(crate) struct PersonView {
-    owner_id: String,
-    display_name: Option<String>,
-    /// Always `untrusted_user_content`: the name was written by the person.
-    trust: &'static str,
-}
 
 /// Who allows contact data in the conversation.
 #[output]
@@ -89,11 +81,7 @@ fn people_of(seat: &Seat) -> [&str; 3] {
 
 fn shown(seat: &Stored<Seat>, people: &BTreeMap<String, Person>) -> View {
     let value = &seat.value;
-    let person = |owner_id: &String| PersonView {
-        owner_id: owner_id.clone(),
-        display_name: people.get(owner_id).and_then(|person| person.display_name.clone()),
-        trust: UNTRUSTED,
-    };
+    let person = |owner_id: &String| PersonView::of(owner_id, people);
     let Consents { mine, theirs } = value.contact;
     view!(value => View {
         intro_id, state, role, reason, note, thread_id;

@@ -27,11 +27,15 @@ pub fn are_contacts(one: &str, other: &str) -> Result<bool, Refusal> {
     relations::has_relation(format!("owner:{one}"), "connected", other)
 }
 
+/// Returns whether two people have met here: a meeting that both had confirmed took place.
+pub fn have_met(one: &str, other: &str) -> Result<bool, Refusal> {
+    let people = TwoPeople { one: one.to_owned(), other: other.to_owned() };
+    Ok(BY_MEETING.call(&people)?.acquainted)
+}
+
 /// Returns whether two people know each other: they are contacts, are or were connected by a pairing, or
 /// have met here.
 pub fn know_each_other(one: &str, other: &str) -> Result<bool, Refusal> {
     let people = TwoPeople { one: one.to_owned(), other: other.to_owned() };
-    Ok(are_contacts(one, other)?
-        || BY_PAIRING.call(&people)?.acquainted
-        || BY_MEETING.call(&people)?.acquainted)
+    Ok(are_contacts(one, other)? || BY_PAIRING.call(&people)?.acquainted || have_met(one, other)?)
 }

@@ -1,4 +1,4 @@
-//! Who had to do with whom, once it is over: calls of `applications`, `pairings` and `thread_meetings`.
+//! Who has dealt with whom, once it is over: calls of `applications`, `pairings` and `thread_meetings`.
 
 use portolan_sdk::prelude::*;
 

@@ -1,7 +1,7 @@
 //! People as other capabilities see them: calls of `owners`, and of `svc.phone-binding` for their
 //! number.
 
-use crate::taxonomy::is_within;
+use crate::{patterns::OWNER_ID, taxonomy::is_within};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
@@ -15,6 +15,10 @@ pub enum ContactPolicy {
     /// Nobody until this is changed.
     Paused,
 }
+
+/// The id of a person, which is beside their name: it begins with `own_`.
+#[id(pattern = OWNER_ID)]
+pub struct PersonId(String);
 
 /// A person as other capabilities see them; not for agents.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

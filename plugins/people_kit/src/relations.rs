@@ -102,6 +102,11 @@ pub fn are_blocked(one: &str, other: &str) -> Result<bool, Refusal> {
     Ok(!hidden(Some(one), [other])?.is_empty())
 }
 
+/// Returns whether the first person has blocked the second.
+pub fn has_blocked(blocker: &str, blocked: &str) -> Result<bool, Refusal> {
+    has_relation(format!("owner:{blocker}"), "blocked", blocked)
+}
+
 /// Returns those of at most 100 people who are not visible to the viewer, because one of the two
 /// has blocked the other. Without a viewer (an agent without an owner), nobody is hidden.
 pub fn hidden<'a>(

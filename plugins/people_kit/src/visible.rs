@@ -1,12 +1,32 @@
 //! Which people a person sees.
 
 use crate::people::{self, Person};
-use crate::relations;
+use crate::{UNTRUSTED, relations};
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of people in one query.
 const CHUNK: usize = 100;
+
+/// A person as another person sees them.
+#[output]
+pub struct PersonView {
+    owner_id: String,
+    display_name: Option<String>,
+    /// Always `untrusted_user_content`: the name was written by the person.
+    trust: &'static str,
+}
+
+impl PersonView {
+    /// Returns the person with this id, with their name if they are among these people.
+    pub fn of(owner_id: &str, people: &BTreeMap<String, Person>) -> Self {
+        Self {
+            owner_id: owner_id.to_owned(),
+            display_name: people.get(owner_id).and_then(|person| person.display_name.clone()),
+            trust: UNTRUSTED,
+        }
+    }
+}
 
 /// Returns those of these people whom the viewer sees, by id: they exist, are active, and neither of the two has
 /// blocked the other.

@@ -25,7 +25,7 @@ pub(crate) enum Claim {
     Reliable,
     /// The person did not do what was agreed.
     Unreliable,
-    /// The author would have to do with the person again.
+    /// The author would deal with the person again.
     Again,
     NotAgain,
 }

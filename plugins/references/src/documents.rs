@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 pub(crate) const ENCOUNTERS: Collection<Encounter> = Collection::new("encounters")
     .people(&[Person::delete("people[]")])
     .index("people", &["people[]", "opened_at"])
+    .index("subject", &["subject_id"])
     .index("state", &["state"]);
 
 /// The last encounter of each two people, keyed by both ids.
@@ -51,13 +52,13 @@ pub(crate) const DAYS: Collection<Day> = Collection::new("days").people(&[Person
 pub(crate) enum Kind {
     /// A meeting that was confirmed, and whose time is over.
     Meeting,
-    /// A connection that was closed with an outcome.
+    /// A connection of two people who have met, which was closed with an outcome.
     Pairing,
     /// An application whose offer was accepted.
     Application,
 }
 
-/// Two people who had to do with each other. All times are milliseconds since the Unix epoch.
+/// Two people who have dealt with each other. All times are milliseconds since the Unix epoch.
 #[document]
 #[entity(
     kind = "encounter", collection = ENCOUNTERS,

@@ -2,6 +2,7 @@
 //! the time is over.
 
 use crate::{documents::*, notices, refusals::*, states::*, types::*};
+use people_kit::acquaintances::have_met;
 use people_kit::visible;
 use portolan_sdk::prelude::*;
 
@@ -28,8 +29,11 @@ pub(crate) fn open(
 fn open_pair(call: &Call, kind: Kind, subject_id: &str, people: [&str; 2]) -> Result<()> {
     let [first, second] = people;
     let now = call.now();
+    if was_counted(subject_id, people)? || !have_both_confirmed(kind, people)? {
+        return Ok(());
+    }
     let mut pair = PAIRS.get_or_default(&both(first, second))?;
-    if pair.revision > 0 && pair.value.opened_at + APART > now {
+    if pair.revision > 0 && pair.value.opened_at + COOLDOWN > now {
         return Ok(());
     }
     pair.value.opened_at = now;
@@ -47,6 +51,22 @@ fn open_pair(call: &Call, kind: Kind, subject_id: &str, people: [&str; 2]) -> Re
     let closes_at = encounter.value.closes_at;
     timers::set(&format!("close/{id}"), closes_at, "close", &EncounterId::of(id))?;
     notices::invite(&encounter)
+}
+
+/// Returns whether the two have had an encounter because of the same thing. An event about it that comes again, from
+/// whatever capability, opens no other one.
+fn was_counted(subject_id: &str, [first, second]: [&str; 2]) -> Result<bool> {
+    let both = [first, second].map(|person| field("people[]").eq(person));
+    Ok(ENCOUNTERS.count(field("subject_id").eq(subject_id).and(all_of(both)))? > 0)
+}
+
+/// Returns whether both have a part in it that the thing counts. A meeting was confirmed and an offer accepted by
+/// both sides; but one side alone closes a pairing and states its outcome, so the two must have met as well.
+fn have_both_confirmed(kind: Kind, [first, second]: [&str; 2]) -> Result<bool> {
+    match kind {
+        Kind::Meeting | Kind::Application => Ok(true),
+        Kind::Pairing => Ok(have_met(first, second)?),
+    }
 }
 
 /// Returns an encounter of the caller and the other person. Refuses every other one as not found, and one with a

@@ -3,7 +3,7 @@
 pub(crate) const ENCOUNTERS: &[&str] = &[
     "about whom can I write a reference?",
     "which references am I still to write?",
-    "people with whom I had to do lately and can review",
+    "people whom I have dealt with lately and can review",
     "is there somebody I can rate after a meeting?",
     "what have I written that is not shown yet?",
     "open reviews of mine",

@@ -6,7 +6,8 @@ use portolan_sdk::prelude::*;
 
 /// Tells both people of an encounter that they may write about each other, if they see each other.
 pub(crate) fn invite(encounter: &Stored<Encounter>) -> Result<()> {
-    let summary = "You may write a reference about somebody with whom you had to do. You need not.";
+    let summary =
+        "You may write a reference about somebody whom you have met or dealt with. You need not.";
     for owner_id in &encounter.value.people {
         let Some(other) = encounter.value.other(owner_id) else { continue };
         if !visible::people(owner_id, [other])?.contains_key(other) {

@@ -75,11 +75,11 @@ pub(crate) fn shown_to() -> PersonPage {
 
 pub(crate) fn show() -> PersonPage {
     PersonPage::in_section(VIEWERS)
-        .titled("Show them to a person")
+        .titled("Show my references to a person")
         .fields(&["owner_id"])
         .confirm("Show all references about me to this person.")
 }
 
 pub(crate) fn hide() -> PersonPage {
-    PersonPage::in_section(VIEWERS).titled("Hide them").about(&[("owner_id", "owner_id")])
+    PersonPage::in_section(VIEWERS).titled("Hide my references").about(&[("owner_id", "owner_id")])
 }

@@ -1,11 +1,14 @@
 //! Reads: the person's encounters, and the references that they may see.
 //!
 //! A person sees a reference that they have written, that is about them, or that the person about whom it is shows
-//! to them; but not while they do not see one of its two people, or these do not see each other.
+//! to them; but not while they do not see one of its two people. Those to whom it is shown do not see it while its
+//! author has blocked the person about whom it is. A block by that person does not hide it from them: otherwise
+//! blocks would be a choice among the references.
 
 use crate::{documents::*, encounters, refusals::*, states::*, types::*, views};
 use people_kit::{relations, visible};
 use portolan_sdk::prelude::*;
+use std::collections::BTreeSet;
 
 /// Returns a reference that a person may see, and the role in which they do.
 pub(crate) fn load(me: &str, reference_id: &str) -> Result<(Stored<Reference>, Role)> {
@@ -20,8 +23,8 @@ pub(crate) fn load(me: &str, reference_id: &str) -> Result<(Stored<Reference>, R
     let (author_id, about_id) = (author_id.as_str(), about_id.as_str());
     let seen = visible::people(me, [author_id, about_id])?;
     let sees_both = [author_id, about_id].iter().all(|id| seen.contains_key(*id));
-    let is_apart = role == Role::Viewer && relations::are_blocked(about_id, author_id)?;
-    match sees_both && !is_apart && is_visible(&reference.value, role) {
+    let has_blocked = role == Role::Viewer && relations::has_blocked(author_id, about_id)?;
+    match sees_both && !has_blocked && is_visible(&reference.value, role) {
         true => Ok((reference, role)),
         false => Err(ReferenceError::ReferenceNotFound),
     }
@@ -56,9 +59,11 @@ pub(crate) fn list_encounters(
     Items::own(call, |me| {
         let open = input.open_only.then(|| field("state").eq(EncounterState::Open));
         let filter = field("people[]").eq(me).and(open);
-        let query = Query::new().filter(filter).last("opened_at").page(input.page);
-        let (found, next_cursor) = ENCOUNTERS.find(query)?.into_parts();
-        Ok(Items { items: views::encounters(call, me, &found)?, next_cursor })
+        fill(input.page, |page| {
+            let query = Query::new().filter(filter.clone()).last("opened_at").page(page);
+            let (found, next_cursor) = ENCOUNTERS.find(query)?.into_parts();
+            Ok(Items { items: views::encounters(call, me, &found)?, next_cursor })
+        })
     })
 }
 
@@ -70,9 +75,11 @@ pub(crate) fn list(call: &Call, input: List) -> Result<Answer<Items<views::Refer
             Side::Sent => ("author_id", Role::Sent),
             Side::Received => ("about_id", Role::Received),
         };
-        let query = Query::new().filter(field(path).eq(me)).last("shown_at").page(input.page);
-        let (found, next_cursor) = REFERENCES.find(query)?.into_parts();
-        Ok(Items { items: views::references(me, &found, role)?, next_cursor })
+        fill(input.page, |page| {
+            let query = Query::new().filter(field(path).eq(me)).last("shown_at").page(page);
+            let (found, next_cursor) = REFERENCES.find(query)?.into_parts();
+            Ok(Items { items: views::references(me, &found, role)?, next_cursor })
+        })
     })
 }
 
@@ -89,11 +96,40 @@ pub(crate) fn about(call: &Call, input: About) -> Result<Answer<Items<views::Ref
             return Ok(Items { items: Vec::new(), next_cursor: None });
         }
         let shown = field("about_id").eq(owner_id).and(field("state").eq(State::Shown));
-        let query = Query::new().filter(shown).last("shown_at").page(input.page);
-        let (mut found, next_cursor) = REFERENCES.find(query)?.into_parts();
-        let authors = found.iter().map(|reference| reference.value.author_id.as_str());
-        let hidden = relations::hidden(Some(owner_id), authors)?;
-        found.retain(|reference| !hidden.contains(&reference.value.author_id));
-        Ok(Items { items: views::references(me, &found, Role::Viewer)?, next_cursor })
+        fill(input.page, |page| {
+            let query = Query::new().filter(shown.clone()).last("shown_at").page(page);
+            let (mut found, next_cursor) = REFERENCES.find(query)?.into_parts();
+            let hidden = blockers(owner_id, &found)?;
+            found.retain(|reference| !hidden.contains(&reference.value.author_id));
+            Ok(Items { items: views::references(me, &found, Role::Viewer)?, next_cursor })
+        })
     })
+}
+
+/// Returns the authors of these references who have blocked the person about whom they are.
+fn blockers(about_id: &str, references: &[Stored<Reference>]) -> Result<BTreeSet<String>> {
+    let authors = references.iter().map(|reference| reference.value.author_id.as_str());
+    let mut blockers = relations::hidden(Some(about_id), authors)?;
+    for author_id in blockers.clone() {
+        if !relations::has_blocked(&author_id, about_id)? {
+            blockers.remove(&author_id);
+        }
+    }
+    Ok(blockers)
+}
+
+/// Returns a page that is full unless nothing follows it, so that it is never empty with a cursor and its length
+/// does not tell what is left out. `list` returns what is visible among the next documents.
+fn fill<T>(mut page: PageInput, list: impl Fn(PageInput) -> Result<Items<T>>) -> Result<Items<T>> {
+    let mut items = Vec::new();
+    loop {
+        let limit = page.limit;
+        let found = list(page)?;
+        let count = u32::try_from(found.items.len()).unwrap_or(limit);
+        items.extend(found.items);
+        page = PageInput { limit: limit.saturating_sub(count), cursor: found.next_cursor };
+        if page.limit == 0 || page.cursor.is_none() {
+            return Ok(Items { items, next_cursor: page.cursor });
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Inputs, limits and events.
 
 use crate::{claims::Claim, states::*};
+use people_kit::people::PersonId;
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
@@ -16,17 +17,13 @@ pub(crate) struct EncounterIdText(String);
 #[id]
 pub(crate) struct Id(String);
 
-/// The id of a person, which is beside their name: it begins with `own_`.
-#[id(pattern = "^own_[0-9A-Za-z]{1,36}$")]
-pub(crate) struct PersonId(String);
-
 /// The time after an encounter in which references can be written. At its end, those that were written are shown.
 pub(crate) const OPEN_FOR: u64 = 14 * DAY;
 /// The time after the last change after which two references are shown. Until then each can be changed, also the
 /// second one.
 pub(crate) const SETTLED_AFTER: u64 = HOUR;
 /// The time after an encounter in which another one of the same two people gives no new references.
-pub(crate) const APART: u64 = 90 * DAY;
+pub(crate) const COOLDOWN: u64 = 90 * DAY;
 /// The maximum number of people of a meeting that counts as an encounter of each two of them.
 pub(crate) const MOST_PEOPLE: usize = 6;
 /// The maximum number of people to whom a person shows their references.

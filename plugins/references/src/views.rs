@@ -1,18 +1,11 @@
 //! Outputs: encounters and references as one person sees them.
 
 use crate::{claims::Claim, documents::*, refusals::*, states::*, types::*};
+use people_kit::UNTRUSTED;
 use people_kit::people::Person;
-use people_kit::{UNTRUSTED, visible};
+use people_kit::visible::{self, PersonView};
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-
-#[output]
-pub(crate) struct PersonView {
-    owner_id: String,
-    display_name: Option<String>,
-    /// Always `untrusted_user_content`: the name was written by the person.
-    trust: &'static str,
-}
 
 /// An encounter with somebody. It says nothing about what the other person has written.
 #[output]
@@ -118,7 +111,7 @@ pub(crate) fn encounters(
             state,
             version,
             allowed_actions,
-            with: person(other, &seen),
+            with: PersonView::of(other, &seen),
             written_at: own.as_ref().map(|own| rfc3339(own.written_at)),
             text: own.as_ref().and_then(|own| own.text.clone()),
             claims: own.map(|own| own.claims).unwrap_or_default(),
@@ -177,8 +170,8 @@ fn shown(
         version: reference.revision,
         allowed_actions,
         role,
-        author: person(&value.author_id, seen),
-        about: person(&value.about_id, seen),
+        author: PersonView::of(&value.author_id, seen),
+        about: PersonView::of(&value.about_id, seen),
         reply: value.reply.as_ref().map(reply),
         encounter_id: (role != Role::Viewer).then(|| value.encounter_id.clone()),
         shown_at: rfc3339(value.shown_at),
@@ -191,14 +184,6 @@ pub(crate) fn grant(grant: &Stored<Grant>, viewer: &Person) -> GrantView {
         owner_id: grant.value.viewer_id.clone(),
         display_name: viewer.display_name.clone(),
         since: rfc3339(grant.value.since),
-        trust: UNTRUSTED,
-    }
-}
-
-fn person(owner_id: &str, seen: &BTreeMap<String, Person>) -> PersonView {
-    PersonView {
-        owner_id: owner_id.to_owned(),
-        display_name: seen.get(owner_id).and_then(|person| person.display_name.clone()),
         trust: UNTRUSTED,
     }
 }

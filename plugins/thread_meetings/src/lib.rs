@@ -243,7 +243,7 @@ impl ThreadMeetings {
     /// Tell whether two people have met here.
     ///
     /// It is for other capabilities.
-    #[action(access = internal, callers = ["intros"], idempotent)]
+    #[action(access = internal, callers = ["intros", "references"], idempotent)]
     fn acquainted(_call: &Call, input: TwoPeople) -> Result<Acquainted, MeetingError> {
         meetings::acquainted(&input)
     }

@@ -2,7 +2,7 @@
 
 mod secrecy;
 
-use crate::{Intros, credits, documents::*};
+use crate::{Intros, credits, documents::*, states::State};
 use people_kit::{acquaintances, people, relations, threads};
 use portolan_sdk::{
     contract::events::Audience,
@@ -296,7 +296,7 @@ fn requests_are_limited_and_the_three_are_different_people() {
     assert_eq!(play.act(ADA, "request", request()).unwrap_err().code, "quota_exceeded");
     assert!(play.world.documents(SEATS).is_empty());
 
-    // One for Cy is open, over whomever.
+    // One for Cy is open, through whomever.
     let (mut play, id) = Play::asked();
     let twice = play.act(ADA, "request", request()).unwrap_err();
     assert_eq!(
@@ -329,6 +329,30 @@ fn whom_too_many_ask_is_not_asked_by_more() {
     let refusal = full.act(ADA, "request", request()).unwrap_err();
     assert_eq!(refusal.code, "recipient_not_accepting");
     assert!(refusal.conflict.is_none(), "no number is told");
+}
+
+#[test]
+fn one_person_asks_the_same_introducer_twice_in_a_week() {
+    let (play, id) = Play::asked();
+    let seat = play.world.get(SEATS, &seat_id(&id, ADA)).unwrap().value;
+    let after = |ends: [u64; 2]| {
+        let mut play = Play::new();
+        for (number, ends_at) in ends.into_iter().enumerate() {
+            let seat = Seat {
+                intro_id: format!("intro_{number}"),
+                target_id: "own_01JZX8Q4M2N6P7R8S9T0V1W2F1".into(),
+                state: State::Withdrawn,
+                ends_at,
+                ..seat.clone()
+            };
+            play.change(|world| world.document(SEATS, &seat_id(&seat.intro_id, ADA), &seat));
+        }
+        play.act(ADA, "request", request())
+    };
+    let refusal = after([NOW + DAY, NOW + HOUR]).unwrap_err();
+    assert_eq!(refusal.code, "quota_exceeded", "withdrawn requests count too");
+    assert_eq!(refusal.conflict.unwrap()["retry_after_s"], 3600);
+    after([NOW + DAY, NOW]).unwrap();
 }
 
 #[test]

@@ -44,8 +44,10 @@ fn view_of_ada(play: &mut Play, id: &str) -> String {
         }
     }
     seen += &format!("{:?}\n", play.world.documents(REQUESTERS));
+    // Her inbox, and what an export has of events: those to her, and those to no person.
     for event in play.world.events() {
-        if matches!(&event.to, Audience::Owner(owner_id) if owner_id == ADA) {
+        let is_of_another = matches!(&event.to, Audience::Owner(owner_id) if owner_id != ADA);
+        if !is_of_another {
             seen += &format!("{event:?}\n");
         }
     }
@@ -93,7 +95,11 @@ fn a_withdrawal_looks_the_same_whoever_has_declined() {
         let before = play.world.events().len();
         let answer = play.act(ADA, "withdraw", json!({ "intro_id": id })).unwrap();
         // A dry run tells which events a call would publish.
-        (answer.to_string(), play.world.events().len() - before)
+        let published = play.world.events().len() - before;
+        play.pass(1);
+        let later = view_of_ada(&mut play, &id);
+        play.pass(24 * 9);
+        (answer.to_string(), published, later, view_of_ada(&mut play, &id))
     };
     let undecided = answer(&[]);
     assert_eq!(undecided.1, 0);

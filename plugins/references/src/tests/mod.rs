@@ -1,10 +1,10 @@
-//! References in a world in which two people, or three, have had to do with each other.
+//! References in a world in which two people, or three, have dealt with each other.
 
 mod hostile;
 
 use crate::{References, documents::*, states::*};
 use people_kit::encounters::{BY_APPLICATION, BY_MEETING, BY_PAIRING};
-use people_kit::{people, relations};
+use people_kit::{acquaintances, people, relations};
 use portolan_sdk::{
     contract::events::Audience,
     prelude::*,
@@ -106,6 +106,8 @@ fn world(hidden: Value, met: &[&str]) -> World {
         .answer(people::PEOPLE, json!({ "people": people }))
         .answer(relations::HIDDEN, json!({ "owner_ids": hidden }))
         .answer(BY_MEETING, &met)
+        .answer(acquaintances::BY_MEETING, json!({ "acquainted": true }))
+        .answer(relations::ALLOWED, json!({ "allowed": false }))
         .answer(BY_PAIRING, &met)
         .answer(BY_APPLICATION, &met)
 }
@@ -279,10 +281,57 @@ fn each_two_people_of_a_small_meeting_have_one_encounter_in_a_while() {
     play.pass(24 * 90);
     play.over("on_pairing_closed", "pairings/pair_1");
     assert_eq!(play.world.documents(ENCOUNTERS).len(), 6);
+    play.world.advance(91 * DAY);
+    play.over("on_pairing_closed", "pairings/pair_1");
+    assert_eq!(play.world.documents(ENCOUNTERS).len(), 6, "the same pairing counts once");
+    play.over("on_pairing_closed", "pairings/pair_2");
+    assert_eq!(play.world.documents(ENCOUNTERS).len(), 9);
     let nobody: [&str; 0] = [];
     for met in [&nobody[..], &[ADA]] {
         let mut play = Play { world: world(json!([]), met), ran: BTreeSet::new() };
         play.over("on_pairing_closed", "pairings/pair_1");
         assert!(play.world.documents(ENCOUNTERS).is_empty());
+    }
+}
+
+#[test]
+fn one_side_alone_makes_no_encounter() {
+    let strangers = test::world()
+        .of::<References>()
+        .at(NOW)
+        .answer(BY_PAIRING, json!({ "owner_ids": [ADA, BO] }))
+        .answer(acquaintances::BY_MEETING, json!({ "acquainted": false }));
+    let mut play = Play { world: strangers, ran: BTreeSet::new() };
+    play.over("on_pairing_closed", "pairings/pair_1");
+    assert!(play.world.documents(ENCOUNTERS).is_empty(), "one of them has closed it");
+}
+
+#[test]
+fn a_page_is_filled_with_what_the_person_sees() {
+    let mut play = Play { world: world(json!([ADA]), &[]), ran: BTreeSet::new() };
+    for number in 0..6 {
+        let author_id = if number < 2 { CY } else { ADA };
+        let reference = Reference {
+            encounter_id: format!("enc_{number}"),
+            author_id: author_id.to_owned(),
+            about_id: BO.to_owned(),
+            state: State::Shown,
+            claims: BTreeSet::new(),
+            text: None,
+            shown_at: NOW + number,
+            reply: None,
+        };
+        play.change(|world| world.document(REFERENCES, &format!("ref_{number}"), &reference));
+    }
+    for (action, mut input) in
+        [("about", json!({ "owner_id": BO })), ("list", json!({ "role": "received" }))]
+    {
+        input["limit"] = json!(1);
+        let page = play.act(BO, action, input.clone()).unwrap();
+        assert_eq!(page["items"][0]["reference_id"], "ref_1", "{action}");
+        input["cursor"] = page["next_cursor"].clone();
+        let last = play.act(BO, action, input).unwrap();
+        assert_eq!(last["items"][0]["reference_id"], "ref_0", "{action}");
+        assert_eq!(last["next_cursor"], Value::Null, "{action}");
     }
 }

@@ -38,7 +38,7 @@ pub struct PersonalDocument {
     pub quarantine_reason: Option<String>,
 }
 
-/// An event that was sent to a person, or that names them and was not caused by another person.
+/// An event that was sent to a person, or that names them and was neither sent to another person nor caused by one.
 #[derive(Debug, Clone, Serialize)]
 pub struct PersonalEvent {
     pub id: String,
@@ -224,7 +224,8 @@ impl Export<'_> {
             let search = self.store.search().await?;
             let rows: Vec<Event> = read!(self.store.inner.backend, |pool| {
                 sqlx::query_as(
-                    "SELECT CAST(seq AS BIGINT), id, event_type, audience_id, subject, data,
+                    "SELECT CAST(seq AS BIGINT), id, event_type,
+                     CASE WHEN audience IN ('agent', 'owner') THEN audience_id END, subject, data,
                      occurred_at, (SELECT max(h.due_at) FROM held_events h
                                    WHERE h.event_seq = events.seq AND h.owner_id = $2)
                      FROM events
@@ -249,10 +250,7 @@ impl Export<'_> {
                     continue;
                 }
                 let data: Value = serde_json::from_str(&data).unwrap_or_default();
-                let is_theirs = |id: &str| self.ids.iter().any(|own| own == id);
-                if !audience.as_deref().is_some_and(is_theirs)
-                    && !actor(&data).is_none_or(is_theirs)
-                {
+                if !self.is_of_person(audience.as_deref(), &data) {
                     continue;
                 }
                 let event = PersonalEvent {
@@ -264,6 +262,17 @@ impl Export<'_> {
                 };
                 send!(self, PersonalItem::Event(event));
             }
+        }
+    }
+
+    /// Returns whether an event is the person's: it was sent to them, or to no person and no other person has
+    /// caused it. One that was sent to somebody else is that one's, also if the person has caused it: that and when
+    /// it was sent may tell what others have decided in confidence.
+    fn is_of_person(&self, audience_id: Option<&str>, data: &Value) -> bool {
+        let is_theirs = |id: &str| self.ids.iter().any(|own| own == id);
+        match audience_id {
+            Some(audience_id) => is_theirs(audience_id),
+            None => actor(data).is_none_or(is_theirs),
         }
     }
 
