@@ -81,7 +81,6 @@ fn ensure_askable(call: &Call, me: &str, owner_ids: &[String]) -> Result<()> {
 /// for longer after each answer.
 fn declined(call: &Call, me: &str, owner_ids: &[String]) -> Result<BTreeSet<String>> {
     let theirs = field("organizer").eq(me).and(field("members[].owner_id").one_of(owner_ids));
-    let theirs = theirs.and(field("members[].state").eq(Membership::Declined));
     let is_recent = |at: u64| at + DECLINED_FOR > call.now();
     let mut declined = BTreeSet::new();
     for hit in GROUPS.all(Query::new().filter(theirs).limit(100)) {

@@ -123,7 +123,8 @@ impl Offer {
         };
         let others = hosts.iter().map(String::as_str).filter(|host| *host != guest).collect();
         let askable = asking::askable(guest, others)?;
-        match hosts.iter().all(|host| host == guest || askable.contains(host)) {
+        let are_askable = hosts.iter().all(|host| host == guest || askable.contains(host));
+        match are_askable {
             true => Ok(Self { link, group, hosts }),
             false => Err(FinderError::LinkNotFound),
         }
