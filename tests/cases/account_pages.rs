@@ -103,7 +103,7 @@ async fn signed_in<'a>(host: &'a Host, path: &str, phone: &str) -> (Person<'a>, 
 /// Returns the people in the rows of the audit log about this action where it was done.
 pub async fn people_of_rows(host: &Host, action: &str) -> Vec<String> {
     let rows = host.operate("/audit?limit=1000").await.body["entries"].clone();
-    let done = |row: &&Value| row["action"] == action && row["outcome"] == "ok";
+    let done = |row: &&serde_json::Value| row["action"] == action && row["outcome"] == "ok";
     let rows = rows.as_array().unwrap().iter().filter(done);
     rows.map(|row| text(row, "owner_id").to_owned()).collect()
 }

@@ -6,6 +6,7 @@ use crate::harness::{
     calendars::{call_calendar_ok, events, merged},
     conversations::wait_until,
     join_all,
+    mcp::Mcp,
     relationships::Person,
 };
 use jiff::{Timestamp, ToSpan as _, tz::TimeZone};
@@ -131,6 +132,53 @@ async fn a_time_is_found_held_voted_and_booked() {
     assert_eq!(events(bo.agent(), &at(3, 2), &at(3, 3)).await, Vec::<Value>::new());
     // Who is blocked does not count any more, and a group of three is not asked about two.
     ada.call_finder("find", find).await.assert_refused(409, "not_enough_people");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_asked_in_dry_runs() {
+    let host = host().await;
+    let people = people(&host, 2).await;
+    let [ada, bo] = &people[..] else { unreachable!() };
+    let group_id = ada.begin(&[bo]).await;
+    let link = json!({ "title": "A first call", "duration_min": 30 });
+    let link_id = bo.finder("create_link", link).await["link_id"].clone();
+    let calls = [
+        ("find", json!({ "group_id": group_id, "duration_min": 30 })),
+        ("hold", json!({ "group_id": group_id, "start": at(2, 9), "duration_min": 30 })),
+        ("book", json!({ "group_id": group_id, "start": at(2, 9), "duration_min": 30 })),
+        ("link_times", json!({ "link_id": link_id })),
+        ("book_link", json!({ "link_id": link_id, "start": at(2, 9) })),
+    ];
+    for (action, input) in calls.iter().cycle().take(100) {
+        let dry_run = merged(json!({ "dry_run": true }), input.clone());
+        let refused = ada.call_finder(action, dry_run).await;
+        refused.assert_refused(400, "validation_failed");
+        assert_eq!(refused.body["conflict"]["errors"][0]["pointer"], "/dry_run", "{action}");
+        let message = refused.body["message"].as_str().unwrap();
+        assert!(message.contains("has no dry run"), "{message}");
+    }
+    let agent = host.register().await;
+    host.claim_for(agent["agent_id"].as_str().unwrap(), &ada.id).await;
+    let client = Mcp::new(&host, host.mcp_token(&agent, "svc.read svc.write").await);
+    let dry_run = json!({
+        "action": "find", "group_id": group_id, "duration_min": 30, "dry_run": true,
+    });
+    let refused = client.tool(FINDER, dry_run).await;
+    let conflict = &refused["structuredContent"]["conflict"];
+    assert_eq!(conflict["errors"][0]["pointer"], "/dry_run", "{refused:#}");
+    let group = bo.finder("get", json!({ "group_id": group_id })).await;
+    assert_eq!(group["asked_today"], 0, "{group:#}");
+    // Their schemas leave it out, and that of another action has it.
+    let schema = host.get(&format!("/v1/capabilities/{FINDER}/schema")).await.body;
+    let branches = schema["oneOf"].as_array().unwrap();
+    let takes = |name: &str| {
+        let is_of = |branch: &&Value| branch["properties"]["action"]["const"] == name;
+        branches.iter().find(is_of).unwrap()["properties"].get("dry_run").is_some()
+    };
+    assert!(takes("invite"));
+    for (action, _) in &calls {
+        assert!(!takes(action), "{action}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

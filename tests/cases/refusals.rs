@@ -137,6 +137,7 @@ async fn a_describe_that_loops_traps_or_hoards_is_refused() {
         "annotations.example.org/large",
         "annotations.example.org/text",
         "annotations.portolan/while_suspended",
+        "annotations.portolan/no_dry_run",
         "annotations.portolan/left_out_of_exports",
         "collections.Things",
         "state_machines.thing.nothing",

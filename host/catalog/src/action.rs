@@ -1,13 +1,36 @@
 //! An action of a loaded capability.
 
 use crate::schema::Schema;
-use portolan_vocabulary::ActionDescriptor;
+use portolan_vocabulary::{Access, ActionDescriptor, ErrorCode, Failure};
+use serde_json::json;
 
 /// An action and its schemas.
 #[derive(Debug)]
 pub struct Action {
     pub descriptor: ActionDescriptor,
     pub schemas: Schemas,
+    /// Whether it is not run in dry runs.
+    pub no_dry_run: bool,
+}
+
+impl Action {
+    /// Returns whether agents may call it with `dry_run`.
+    pub fn takes_dry_run(&self) -> bool {
+        self.descriptor.access == Access::Write && !self.no_dry_run
+    }
+
+    /// Refuses an action that has no dry run.
+    pub fn ensure_dry_run(&self) -> Result<(), Failure> {
+        if !self.no_dry_run {
+            return Ok(());
+        }
+        let expected = "left out, because this action has no dry run";
+        let error = json!({ "pointer": "/dry_run", "rule": "no_dry_run", "expected": expected });
+        let failure = Failure::new(ErrorCode::ValidationFailed)
+            .message("This action has no dry run. Call it without dry_run.")
+            .conflict(json!({ "kind": "validation", "errors": [error] }));
+        Err(failure)
+    }
 }
 
 /// The schemas of one action.

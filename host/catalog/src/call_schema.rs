@@ -40,7 +40,7 @@ pub(super) fn schema_document(descriptor: &Descriptor, actions: &[Action]) -> Do
 }
 
 /// Returns the schemas of the host's own fields in a call's body, except `action`.
-pub(super) fn reserved_fields(access: Access) -> Map<String, Value> {
+pub(super) fn reserved_fields(action: &Action) -> Map<String, Value> {
     let fields = [
         (
             "idempotency_key",
@@ -57,8 +57,9 @@ pub(super) fn reserved_fields(access: Access) -> Map<String, Value> {
             }),
         ),
     ];
-    let writes = access == Access::Write;
-    let fields = fields.into_iter().filter(|_| writes);
+    let writes = action.descriptor.access == Access::Write;
+    let is_taken = |name: &str| writes && (name != "dry_run" || action.takes_dry_run());
+    let fields = fields.into_iter().filter(|(name, _)| is_taken(name));
     fields.map(|(name, schema)| (name.to_owned(), schema)).collect()
 }
 
@@ -83,7 +84,7 @@ pub fn branch(descriptor: &Descriptor, action: &Action, base: &str) -> (Value, M
         Map::from_iter([("action".to_owned(), json!({ "const": described.name }))]);
     properties
         .extend(input.get("properties").and_then(Value::as_object).cloned().unwrap_or_default());
-    properties.extend(reserved_fields(described.access));
+    properties.extend(reserved_fields(action));
     let mut required = input.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     if !is_default {
         required.insert(0, json!("action"));

@@ -101,7 +101,11 @@ impl Capability {
             .iter()
             .cloned()
             .zip(schemas)
-            .map(|(descriptor, schemas)| Action { descriptor, schemas })
+            .map(|(action, schemas)| Action {
+                no_dry_run: descriptor.has_no_dry_run(&action.name),
+                descriptor: action,
+                schemas,
+            })
             .collect();
         let schema = schema_document(&descriptor, &actions);
         let callable: Vec<_> = actions.iter().filter(is_callable).collect();
@@ -240,6 +244,10 @@ impl Capability {
                 Some(Value::Bool(dry_run)) => dry_run,
                 Some(_) => return Err(self.invalid(action, "/dry_run", "type", json!("boolean"))),
             };
+            if dry_run {
+                let has_one = action.ensure_dry_run();
+                has_one.map_err(|failure| self.complete_validation(action, failure))?;
+            }
             idempotency_key = match body.shift_remove("idempotency_key") {
                 None => idempotency_key,
                 Some(Value::String(key))

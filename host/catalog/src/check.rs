@@ -13,7 +13,7 @@ use crate::{
 use portolan_names::find_invisible;
 use portolan_vocabulary::{
     Access, ActionDescriptor, Descriptor, ErrorCode, INTENTS, LEFT_OUT_OF_EXPORTS, Limits,
-    PERSON_PAGE, People, RESERVED_IDS, Role, TOOLS, WHILE_SUSPENDED, is_capability_id,
+    NO_DRY_RUN, PERSON_PAGE, People, RESERVED_IDS, Role, TOOLS, WHILE_SUSPENDED, is_capability_id,
     is_snake_case,
 };
 use serde_json::Value;
@@ -298,6 +298,19 @@ fn check_annotations(descriptor: &Descriptor, problems: &mut Problems) {
                     problems.add(
                         at,
                         "is not true or false at an action of access write",
+                        "move it to such an action, or leave it out",
+                    );
+                }
+            }
+            Ok(value) if annotation.key == NO_DRY_RUN => {
+                let is_changing = |action: &ActionDescriptor| {
+                    matches!(action.access, Access::Write | Access::Internal)
+                        && annotation.at == format!("actions.{}", action.name)
+                };
+                if !value.is_boolean() || !descriptor.actions.iter().any(is_changing) {
+                    problems.add(
+                        at,
+                        "is not true or false at an action of access write or internal",
                         "move it to such an action, or leave it out",
                     );
                 }

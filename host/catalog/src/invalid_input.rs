@@ -65,7 +65,7 @@ fn field_schema(action: &Action, pointer: &str, max_bytes: usize) -> Option<Valu
     let document = action.schemas.input.document();
     let name = pointer.trim_start_matches('/');
     let is_own = document.get("properties").is_some_and(|fields| fields.get(name).is_some());
-    match reserved_fields(action.descriptor.access).shift_remove(name) {
+    match reserved_fields(action).shift_remove(name) {
         Some(reserved) if !is_own => Some(reserved),
         _ => part(document, pointer, max_bytes),
     }

@@ -47,9 +47,10 @@ impl Host {
         execution: Execution<'_>,
         trace: Option<TraceContext>,
     ) -> Arc<Frame> {
-        let Execution { snapshot, capability, action, .. } = execution;
+        let Execution { snapshot, capability, action, dry_run, .. } = execution;
         let name = action.descriptor.name.as_str();
-        Frame::new(Arc::clone(self), Arc::clone(snapshot), Arc::clone(capability), name, trace)
+        let of = (Arc::clone(snapshot), Arc::clone(capability));
+        Frame::new(Arc::clone(self), of, name, dry_run, trace)
     }
 
     /// Runs an action once with `services`, which are its frame or wrap it.

@@ -17,6 +17,8 @@ pub(super) struct Execution<'a> {
     pub(super) context: &'a Arc<CallContext>,
     /// JSON that satisfies the action's input schema.
     pub(super) input: &'a str,
+    /// Whether the writes of the call are discarded.
+    pub(super) dry_run: bool,
 }
 
 /// The outcome of a run.

@@ -38,6 +38,8 @@ pub(super) struct Frame {
     snapshot: Arc<Snapshot>,
     capability: Arc<Capability>,
     action: String,
+    /// Whether the writes of the call are discarded.
+    dry_run: bool,
     /// Where in a trace the action runs.
     trace: Option<TraceContext>,
     /// The refusals of nested calls, which the action may return as its own.
@@ -47,13 +49,13 @@ pub(super) struct Frame {
 impl Frame {
     pub(super) fn new(
         host: Arc<Host>,
-        snapshot: Arc<Snapshot>,
-        capability: Arc<Capability>,
+        (snapshot, capability): (Arc<Snapshot>, Arc<Capability>),
         action: &str,
+        dry_run: bool,
         trace: Option<TraceContext>,
     ) -> Arc<Self> {
         let (action, nested_refusals) = (action.to_owned(), Mutex::default());
-        Arc::new(Self { host, snapshot, capability, action, trace, nested_refusals })
+        Arc::new(Self { host, snapshot, capability, action, dry_run, trace, nested_refusals })
     }
 
     pub(super) fn nested_refusals(&self) -> Vec<NestedRefusal> {
@@ -62,7 +64,7 @@ impl Frame {
 
     /// Ensures that the running action may call the action of `execution` with its input.
     fn ensure_callable(&self, execution: Execution<'_>, read_only: bool) -> Result<(), Failure> {
-        let Execution { capability, action, context, input, .. } = execution;
+        let Execution { capability, action, context, input, dry_run, .. } = execution;
         self.snapshot.ensure_reachable(&self.capability, capability, action)?;
         if let Caller::Agent(agent) = &context.caller {
             let access = action.descriptor.access;
@@ -73,6 +75,9 @@ impl Frame {
             return Err(not_permitted(
                 "An action of access read cannot call an action of access write.",
             ));
+        }
+        if dry_run {
+            action.ensure_dry_run()?;
         }
         ensure_input(action, input)
     }
@@ -102,6 +107,7 @@ impl Frame {
             action,
             context: &context,
             input: &input,
+            dry_run: self.dry_run,
         };
         if let Err(failure) = self.ensure_callable(execution, read_only) {
             let outcome = Err(failure);

@@ -91,6 +91,7 @@ impl Run<'_> {
             action: self.action,
             context: &self.context,
             input: &self.input,
+            dry_run: self.dry_run,
         }
     }
 }

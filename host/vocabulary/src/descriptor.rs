@@ -57,9 +57,12 @@ pub const INTENTS: &str = "portolan/intents";
 /// The annotation of actions that belong on a person's own page: what the page shows of them, or its form.
 pub const PERSON_PAGE: &str = "portolan/person_page";
 
+/// The annotation of actions of access `write` or `internal` that have no dry run: `true`.
+pub const NO_DRY_RUN: &str = "portolan/no_dry_run";
+
 /// The annotations that the host knows.
-pub const KNOWN_ANNOTATIONS: [&str; 5] =
-    [WHILE_SUSPENDED, LEFT_OUT_OF_EXPORTS, TOOLS, INTENTS, PERSON_PAGE];
+pub const KNOWN_ANNOTATIONS: [&str; 6] =
+    [WHILE_SUSPENDED, LEFT_OUT_OF_EXPORTS, TOOLS, INTENTS, PERSON_PAGE, NO_DRY_RUN];
 
 impl Descriptor {
     /// Returns whether exports of people's data leave out a collection.
@@ -72,6 +75,11 @@ impl Descriptor {
     pub fn permits_while_suspended(&self, action: &str) -> bool {
         let at = format!("actions.{action}");
         self.has_annotation(&at, WHILE_SUSPENDED)
+    }
+
+    /// Returns whether an action is not run in dry runs.
+    pub fn has_no_dry_run(&self, action: &str) -> bool {
+        self.has_annotation(&format!("actions.{action}"), NO_DRY_RUN)
     }
 
     /// Returns whether an annotation is `true`.

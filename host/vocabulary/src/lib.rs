@@ -69,8 +69,9 @@ pub use delivery::{
 };
 pub use descriptor::{
     ActionDescriptor, Annotation, Collection, Descriptor, ErrorDeclaration, Geo, INTENTS, Index,
-    Invocation, KNOWN_ANNOTATIONS, LEFT_OUT_OF_EXPORTS, PERSON_PAGE, Prompt, PromptArgument,
-    Publication, StateMachine, Status, Subscription, TOOLS, Transition, WHILE_SUSPENDED,
+    Invocation, KNOWN_ANNOTATIONS, LEFT_OUT_OF_EXPORTS, NO_DRY_RUN, PERSON_PAGE, Prompt,
+    PromptArgument, Publication, StateMachine, Status, Subscription, TOOLS, Transition,
+    WHILE_SUSPENDED,
 };
 pub use digest::Digest;
 pub use email::{Email, EmailContent, is_told_by_email};

@@ -7,7 +7,8 @@ use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
 /// Returns the people of a group whose time counts: the organizer first, then those who have accepted and can
-/// still be asked. A person who is deactivated, or one of the two has blocked the other, is left out.
+/// still be asked. People who are deactivated are left out, and those who have blocked the organizer or whom the
+/// organizer has blocked.
 pub(crate) fn agreed(group: &Group) -> Result<Vec<String>> {
     let accepted = group.members.iter().filter(|member| member.state == Membership::Accepted);
     let accepted: BTreeSet<&str> = accepted.map(|member| member.owner_id.as_str()).collect();
@@ -21,6 +22,20 @@ pub(crate) fn askable(asker: &str, owner_ids: BTreeSet<&str>) -> Result<BTreeSet
     let found = people::people(owner_ids)?.into_values();
     let active = found.filter(|person| person.active && !hidden.contains(&person.owner_id));
     Ok(active.map(|person| person.owner_id).collect())
+}
+
+/// Returns those of these people who have blocked another of them, or whom another of them has blocked.
+pub(crate) fn hidden_from_another(owner_ids: &[String]) -> Result<BTreeSet<String>> {
+    let mut found = BTreeSet::new();
+    for (number, owner_id) in owner_ids.iter().enumerate() {
+        let others = owner_ids.iter().skip(number + 1).map(String::as_str);
+        let hidden = relations::hidden(Some(owner_id), others)?;
+        if !hidden.is_empty() {
+            found.insert(owner_id.clone());
+            found.extend(hidden);
+        }
+    }
+    Ok(found)
 }
 
 /// Refuses to ask about too few people. Somebody who has agreed to be one of several is not asked alone with the
@@ -38,20 +53,25 @@ pub(crate) fn too_few(group: &Stored<Group>, least: usize) -> FinderError {
     FinderError::NotEnoughPeople { group_id: group.id.clone(), least }
 }
 
-/// Counts one question about these people of a group, and stores it.
-pub(crate) fn count(call: &Call, group: &mut Stored<Group>, people: &[String]) -> Result<()> {
-    let message = "This group has been asked as often as allowed today.";
-    let next = get(&group.id);
+/// Counts one question about these people of a group, and stores it. The refusal does not tell whether the limit of
+/// the group or that of a person is reached: the other groups of a person are not the asker's business.
+pub(crate) fn count<'a>(
+    call: &Call,
+    group: &mut Stored<Group>,
+    people: impl IntoIterator<Item = &'a String>,
+    next: Next,
+) -> Result<()> {
+    let too_many = |wait: u64| {
+        let limit = Limit::within("questions_of_a_group_per_day", &QUESTIONS_OF_GROUP, wait);
+        quota("This group has been asked as often as allowed today.", &limit, next.clone())
+    };
     let questions = &mut group.value.questions;
-    QUESTIONS_OF_GROUP.count(
-        questions,
-        call.now(),
-        "questions_of_a_group_per_day",
-        message,
-        next,
-    )?;
+    QUESTIONS_OF_GROUP.one_more(questions, call.now()).map_err(too_many)?;
     for owner_id in people {
-        QUESTIONS_ABOUT_PERSON.count(call, DAYS, owner_id, get(&group.id))?;
+        match QUESTIONS_ABOUT_PERSON.count(call, DAYS, owner_id, next.clone()) {
+            Err(refusal) if refusal.code == "quota_exceeded" => return Err(too_many(DAY).into()),
+            counted => counted?,
+        }
     }
     group.value.asked_at = Some(call.now());
     Ok(group.save()?)

@@ -1,7 +1,7 @@
 //! Bookings: times that are reserved in the calendars of those who take part.
 
 use crate::{
-    asking, cells::*, documents::*, find, groups, holds, limits::*, notices, refusals, refusals::*,
+    asking, cells::*, documents::*, find, groups, held, limits::*, notices, refusals, refusals::*,
     states::*, types::*, views::*,
 };
 use people_kit::calendar::{self, Firmness, Reserve, Slot};
@@ -19,7 +19,7 @@ pub(crate) fn book(call: &Call, input: &Book) -> Result<Answer<BookingView>> {
     let ends = begins + millis(input.duration_min);
     let hold_id = input.hold_id.as_deref();
     if let Some(hold_id) = hold_id {
-        let held = holds::of_group(call, &group.id)?;
+        let held = held::of_group(call, &group.id)?;
         if !held.iter().any(|hold| hold.id == hold_id) {
             return Err(FinderError::HoldNotFound);
         }
@@ -29,7 +29,8 @@ pub(crate) fn book(call: &Call, input: &Book) -> Result<Answer<BookingView>> {
     if input.mode == Mode::RoundRobin && people.len() < LEAST_OF_MANY {
         return Err(asking::too_few(&group, LEAST_OF_MANY));
     }
-    asking::count(call, &mut group, &people)?;
+    let next = get(&group.id);
+    asking::count(call, &mut group, &people, next)?;
     let free = find::free(&Board::read(call, &people, begins, ends, hold_id)?);
     let free = people.iter().zip(free).filter(|(_, free)| *free).map(|(owner_id, _)| owner_id);
     let free: Vec<String> = free.cloned().collect();
@@ -47,17 +48,19 @@ pub(crate) fn book(call: &Call, input: &Book) -> Result<Answer<BookingView>> {
         by: me.to_owned(),
         attendees,
         title: group.value.title.clone(),
+        title_by: group.value.organizer.clone(),
         begins,
         ends,
         group_id: Some(group.id.clone()),
         link_id: None,
         host,
         state: BookingState::Confirmed,
+        created_at: call.now(),
         changed_at: call.now(),
     };
-    let booking = reserve(call, booking, &group.value.organizer, taken())?;
+    let booking = reserve(call, booking, taken())?;
     if let Some(hold_id) = hold_id {
-        holds::end(hold_id)?;
+        held::end(hold_id)?;
     }
     if let Some(host) = &booking.value.host {
         take_turn(call, &mut group.value.turns, host);
@@ -66,14 +69,16 @@ pub(crate) fn book(call: &Call, input: &Book) -> Result<Answer<BookingView>> {
     Ok(Answer::new(crate::views::booking(call, &booking)).next(get_booking(&booking.id)))
 }
 
-/// Reserves a booking in the calendars of its attendees, stores it, and tells the others. `title_by` is the person
-/// who wrote the title.
+/// Reserves a booking in the calendars of its attendees, stores it, and tells the others. It is refused as taken
+/// if two of them do not see each other.
 pub(crate) fn reserve(
     call: &Call,
     booking: Booking,
-    title_by: &str,
     taken: FinderError,
 ) -> Result<Stored<Booking>> {
+    if !asking::hidden_from_another(&booking.attendees)?.is_empty() {
+        return Err(taken);
+    }
     let booking = BOOKINGS.add(call.new_id("bkg"), booking, call.now())?;
     let reserved = calendar::reserve(&Reserve {
         reference: booking.id.clone(),
@@ -81,7 +86,7 @@ pub(crate) fn reserve(
         slot: Slot::of(booking.value.begins, booking.value.ends),
         kind: Firmness::Firm,
         title: Some(booking.value.title.clone()),
-        title_by: Some(title_by.to_owned()),
+        title_by: Some(booking.value.title_by.clone()),
         // The availability of those who are booked was compared before; that of who books limits only others.
         within_availability: false,
     });
@@ -139,8 +144,10 @@ pub(crate) fn cancel(call: &Call, input: &BookingStep) -> Result<Answer<BookingV
     Ok(Answer::new(crate::views::booking(call, &booking)).next(get_booking(&booking.id)))
 }
 
-/// Cancels the future bookings of two people with each other, or all of one person. Nobody is told why.
+/// Ends the holds and cancels the future bookings of two people with each other, or all of one person. Nobody is told
+/// why.
 pub(crate) fn cannot_meet(call: &Call, people: &CannotMeet) -> Result<()> {
+    held::end_all_of(&people.owner_ids)?;
     let theirs = all_of(people.owner_ids.iter().map(|owner_id| field("attendees[]").eq(owner_id)));
     let confirmed = field("state").eq(BookingState::Confirmed);
     let future = theirs.and(confirmed).and(field("begins").gt(call.now()));

@@ -31,6 +31,10 @@ pub(crate) const HOLDS: Collection<Hold> = Collection::new("holds")
     .index("ends", &["ends"])
     .index("group", &["group_id", "until"]);
 
+/// How long each organizer has held each person in the last 24 hours, keyed by both ids.
+pub(crate) const HELD: Collection<Held> =
+    Collection::new("held").people(&[Person::delete("organizer"), Person::delete("owner_id")]);
+
 pub(crate) const POLLS: Collection<Poll> = Collection::new("polls")
     .people(&[
         Person::delete("organizer").fields(&[Shared("title")]),
@@ -55,13 +59,14 @@ pub(crate) const OWN_LINKS: Collection<OpenIds> =
 
 pub(crate) const BOOKINGS: Collection<Booking> = Collection::new("bookings")
     .people(&[
-        Person::redact("by", &[Shared("title")]),
+        Person::redact("by", &[]),
+        Person::redact("title_by", &[Shared("title")]),
         Person::redact("host", &[]),
         Person::remove("attendees[]"),
     ])
     .index("people", &["attendees[]"])
     .index("link", &["link_id", "state", "begins"])
-    .index("guest", &["link_id", "by", "state"])
+    .index("guest", &["link_id", "by", "created_at"])
     .index("changed", &["changed_at"]);
 
 /// People who are asked together for times.
@@ -89,6 +94,9 @@ pub(crate) struct Group {
 pub(crate) struct Member {
     pub(crate) owner_id: String,
     pub(crate) state: Membership,
+    pub(crate) answered_at: Option<u64>,
+    /// When the organizer was last told of an answer.
+    pub(crate) told_at: Option<u64>,
 }
 
 /// How often a person was booked in turn.
@@ -108,6 +116,14 @@ pub(crate) struct Hold {
     pub(crate) begins: u64,
     pub(crate) ends: u64,
     pub(crate) until: u64,
+}
+
+/// The times of the minutes for which an organizer has held a person, one for each minute.
+#[document(Default)]
+pub(crate) struct Held {
+    pub(crate) organizer: String,
+    pub(crate) owner_id: String,
+    pub(crate) minutes: Vec<u64>,
 }
 
 #[document]
@@ -203,13 +219,14 @@ pub(crate) struct Terms {
     /// The maximum number of bookings of the link.
     #[schemars(range(min = 1, max = 1000))]
     pub(crate) most_bookings: Option<u32>,
-    /// The maximum number of bookings of one guest.
+    /// The maximum number of bookings that one guest makes within 30 days, also of those that are cancelled.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 50))]
     pub(crate) most_per_person: u32,
     /// The maximum number of bookings on one day.
+    #[serde(default = "ten")]
     #[schemars(range(min = 1, max = 50))]
-    pub(crate) most_per_day: Option<u32>,
+    pub(crate) most_per_day: u32,
 }
 
 fn two_weeks() -> u32 {
@@ -224,6 +241,10 @@ fn one() -> u32 {
     1
 }
 
+fn ten() -> u32 {
+    10
+}
+
 /// A time for which people are booked. It is reserved in their calendars under the booking's id.
 #[document]
 #[entity(kind = "booking", collection = BOOKINGS, not_found = FinderError::BookingNotFound)]
@@ -232,6 +253,8 @@ pub(crate) struct Booking {
     pub(crate) by: String,
     pub(crate) attendees: Vec<String>,
     pub(crate) title: String,
+    /// The person who wrote the title.
+    pub(crate) title_by: String,
     pub(crate) begins: u64,
     pub(crate) ends: u64,
     pub(crate) group_id: Option<String>,
@@ -239,6 +262,7 @@ pub(crate) struct Booking {
     /// Who was booked in turn.
     pub(crate) host: Option<String>,
     pub(crate) state: BookingState,
+    pub(crate) created_at: u64,
     pub(crate) changed_at: u64,
 }
 

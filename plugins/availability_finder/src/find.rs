@@ -28,7 +28,8 @@ pub(crate) fn find(call: &Call, input: Find) -> Result<Answer<Found>> {
     if input.allow_missing > 0 && people.len() < LEAST_FOR_COUNTS {
         return Err(asking::too_few(&group, LEAST_FOR_COUNTS));
     }
-    asking::count(call, &mut group, &people)?;
+    let next = get(&group.id);
+    asking::count(call, &mut group, &people, next)?;
     let (before, after) = (millis(input.buffer_before_min), millis(input.buffer_after_min));
     let items = match to > from {
         true => {
@@ -38,7 +39,7 @@ pub(crate) fn find(call: &Call, input: Find) -> Result<Answer<Found>> {
         false => Vec::new(),
     };
     let asked = QUESTIONS_OF_GROUP.most.saturating_sub(group.value.questions.len());
-    let first = items.first().map(|time| time.start.clone());
+    let first = items.first().filter(|_| group.value.may_book).map(|time| time.start.clone());
     let found = Found {
         people: u32::try_from(people.len()).unwrap_or(u32::MAX),
         questions_left: u32::try_from(asked).unwrap_or(u32::MAX),

@@ -1,6 +1,8 @@
 //! Groups: the invitation, the answers, and the end.
 
-use crate::{asking, documents::*, limits::*, notices, refusals::*, states::*, types::*, views::*};
+use crate::{
+    asking, documents::*, held, limits::*, notices, refusals::*, states::*, types::*, views::*,
+};
 use people_kit::{
     people, relations,
     text::{Fault, Faults, Lines, public},
@@ -18,9 +20,14 @@ pub(crate) fn invite(call: &Call, input: Invite) -> Result<Answer<GroupView>> {
         faults.add("/owner_ids", "distinct", "different people, without yourself");
     }
     faults.check()?;
-    ensure_askable(me, &input.owner_ids)?;
+    ensure_askable(call, me, &input.owner_ids)?;
     INVITATIONS.count(call, DAYS, me, list())?;
-    let member = |owner_id| Member { owner_id, state: Membership::Invited };
+    let member = |owner_id| Member {
+        owner_id,
+        state: Membership::Invited,
+        answered_at: None,
+        told_at: None,
+    };
     let group = Group {
         organizer: me.to_owned(),
         title,
@@ -44,10 +51,12 @@ pub(crate) fn invite(call: &Call, input: Invite) -> Result<Answer<GroupView>> {
     shown(call, me, &group)
 }
 
-/// Refuses people who do not exist, cannot be reached, or accept nothing from this person now.
-fn ensure_askable(me: &str, owner_ids: &[String]) -> Result<()> {
+/// Refuses people who do not exist, cannot be reached, accept nothing from this person now, or have declined an
+/// invitation of this person lately.
+fn ensure_askable(call: &Call, me: &str, owner_ids: &[String]) -> Result<()> {
     let askable = asking::askable(me, owner_ids.iter().map(String::as_str).collect())?;
     let found = people::people(askable.iter().map(String::as_str))?;
+    let declined = declined(call, me, owner_ids)?;
     let mut errors = Vec::new();
     for (number, owner_id) in owner_ids.iter().enumerate() {
         let is_reachable = found.get(owner_id).is_some_and(people::Person::is_reachable);
@@ -56,12 +65,32 @@ fn ensure_askable(me: &str, owner_ids: &[String]) -> Result<()> {
             let expected = "a person who accepts messages from you";
             let pointer = format!("/owner_ids/{number}");
             errors.push(Fault { pointer, rule: "accepts_messages", expected });
+        } else if declined.contains(owner_id) {
+            let expected = "a person who has declined no invitation of yours in the last 30 days";
+            let pointer = format!("/owner_ids/{number}");
+            errors.push(Fault { pointer, rule: "declined", expected });
         }
     }
     match errors.is_empty() {
         true => Ok(()),
         false => Err(FinderError::RecipientNotAccepting { errors }),
     }
+}
+
+/// Returns those of these people who have declined an invitation of this person in the last 30 days. A group is kept
+/// for longer after each answer.
+fn declined(call: &Call, me: &str, owner_ids: &[String]) -> Result<BTreeSet<String>> {
+    let theirs = field("organizer").eq(me).and(field("members[].owner_id").one_of(owner_ids));
+    let is_recent = |at: u64| at + DECLINED_FOR > call.now();
+    let mut declined = BTreeSet::new();
+    for hit in GROUPS.all(Query::new().filter(theirs).limit(100)) {
+        let members = hit?.document.value.members.into_iter();
+        let members = members.filter(|member| {
+            member.state == Membership::Declined && member.answered_at.is_some_and(is_recent)
+        });
+        declined.extend(members.map(|member| member.owner_id));
+    }
+    Ok(declined)
 }
 
 /// Changes what the calling person has answered.
@@ -76,9 +105,19 @@ pub(crate) fn answer(call: &Call, input: &GroupStep, action: &str) -> Result<Ans
         Refusal::common(ErrorCode::NotPermitted, message).next(get(&group_id))
     })?;
     member.state = MEMBERSHIP.step(&group_id, member.state, action)?;
+    member.answered_at = Some(call.now());
     let answer = member.state;
+    let is_told = member.told_at.is_none_or(|at| at + TOLD_EVERY <= call.now());
+    if is_told {
+        member.told_at = Some(call.now());
+    }
     save(call, &mut group)?;
-    notices::answered(call, &group, answer)?;
+    if is_told {
+        notices::answered(call, &group, answer)?;
+    }
+    if answer == Membership::Left {
+        held::end_of_group(call, &group_id)?;
+    }
     shown(call, me, &group)
 }
 
@@ -104,8 +143,9 @@ pub(crate) fn expire(call: &Call, group_id: &str) -> Result<()> {
     Ok(GROUPS.delete(group_id, Expect::Any)?)
 }
 
-/// Stores the end of a group. Its holds end by themselves.
+/// Stores the end of a group, and ends its holds.
 fn end(call: &Call, group: &mut Stored<Group>) -> Result<()> {
+    held::end_of_group(call, &group.id)?;
     OWN_GROUPS.leave(&group.value.organizer, &group.id)?;
     timers::set(&timer(&group.id), call.now() + KEPT_FOR, "expire", &by_id(&group.id))?;
     save(call, group)

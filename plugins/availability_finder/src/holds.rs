@@ -1,7 +1,7 @@
 //! Holds: times that are kept for a group for some minutes.
 
 use crate::{
-    asking, cells::*, documents::*, find, groups, limits::*, refusals, refusals::*, types::*,
+    asking, cells::*, documents::*, find, groups, held, limits::*, refusals, refusals::*, types::*,
     views::*,
 };
 use people_kit::calendar::{self, Firmness, Reserve, Slot};
@@ -10,19 +10,26 @@ use portolan_sdk::prelude::*;
 /// Holds a time for all people of a group, or refuses. Nobody else finds it until the hold ends.
 pub(crate) fn hold(call: &Call, input: &HoldTime) -> Result<Answer<HoldView>> {
     let mut group = groups::load_for_action(call, &input.group_id, "hold")?;
+    if !group.value.may_book {
+        return Err(FinderError::BookingNotAgreed { group_id: group.id });
+    }
     cells_in("/duration_min", input.duration_min)?;
     let begins = start(call, "/start", &input.start)?;
     let ends = begins + millis(input.duration_min);
     let people = asking::agreed(&group.value)?;
     asking::ensure_enough(&group, &people)?;
-    if of_group(call, &group.id)?.len() >= MOST_HOLDS {
+    if held::of_group(call, &group.id)?.len() >= MOST_HOLDS {
         let limit = u64::try_from(MOST_HOLDS).unwrap_or(u64::MAX);
         return Err(FinderError::OpenLimitReached { name: "holds_of_a_group", limit });
     }
-    asking::count(call, &mut group, &people)?;
+    let next = get(&group.id);
+    asking::count(call, &mut group, &people, next)?;
     let board = Board::read(call, &people, begins, ends, None)?;
     if !find::free(&board).into_iter().all(|free| free) {
         return Err(FinderError::taken(begins, refusals::find(&group.id, input.duration_min)));
+    }
+    for owner_id in people.iter().filter(|owner_id| **owner_id != group.value.organizer) {
+        held::count(call, &group, owner_id, input.hold_min)?;
     }
     let hold = Hold {
         group_id: group.id.clone(),
@@ -45,7 +52,7 @@ pub(crate) fn hold(call: &Call, input: &HoldTime) -> Result<Answer<HoldView>> {
         within_availability: false,
     })?;
     let ended = HoldInput { hold_id: hold.id.as_str().into() };
-    timers::set(&timer(&hold.id), hold.value.until, "expire_hold", &ended)?;
+    timers::set(&held::timer(&hold.id), hold.value.until, "expire_hold", &ended)?;
     let next = Next::action(CAPABILITY, "book").field("group_id", group.id.as_str());
     let next = next.field("start", rfc3339(begins)).field("duration_min", input.duration_min);
     Ok(Answer::new(crate::views::hold(&hold)).next(next.field("hold_id", hold.id.as_str())))
@@ -57,26 +64,6 @@ pub(crate) fn release(call: &Call, hold_id: &str) -> Result<Released> {
     let hold = HOLDS.get(hold_id)?.filter(|hold| hold.value.organizer == me);
     let hold = hold.filter(|hold| hold.value.until > call.now());
     let hold = hold.ok_or(FinderError::HoldNotFound)?;
-    end(&hold.id)?;
+    held::end(&hold.id)?;
     Ok(Released { hold_id: hold.id })
-}
-
-/// Ends a hold, also one whose organizer no longer exists.
-pub(crate) fn end(hold_id: &str) -> Result<()> {
-    if HOLDS.get(hold_id)?.is_some() {
-        HOLDS.delete(hold_id, Expect::Any)?;
-    }
-    timers::cancel(&timer(hold_id))?;
-    Ok(calendar::release(hold_id)?)
-}
-
-fn timer(hold_id: &str) -> String {
-    format!("hold/{hold_id}")
-}
-
-/// Returns the holds of a group that have not ended.
-pub(crate) fn of_group(call: &Call, group_id: &str) -> Result<Vec<Stored<Hold>>> {
-    let filter = field("group_id").eq(group_id).and(field("until").gt(call.now()));
-    let found = HOLDS.all(Query::new().filter(filter).limit(100));
-    found.map(|hit| Ok(hit?.document)).collect()
 }

@@ -9,6 +9,7 @@ mod cells;
 mod documents;
 mod find;
 mod groups;
+mod held;
 mod holds;
 mod intents;
 mod limits;
@@ -25,7 +26,7 @@ mod views;
 #[cfg(test)]
 mod tests;
 
-use documents::{BOOKINGS, DAYS, GROUPS, HOLDS, LINKS, OWN_GROUPS, OWN_LINKS, POLLS};
+use documents::{BOOKINGS, DAYS, GROUPS, HELD, HOLDS, LINKS, OWN_GROUPS, OWN_LINKS, POLLS};
 use people_kit::{people, relations};
 use portolan_sdk::{Tool, prelude::*};
 use refusals::FinderError;
@@ -48,7 +49,8 @@ struct AvailabilityFinder;
 /// never who, nor why. Only the organizer asks, at most 20 times within 24 hours about a group, and a person's
 /// calendar counts in at most 60 questions; a hold or a booking is a question too. Somebody who has agreed as one
 /// of three or more people is not asked alone. Everybody in a group sees how often it was asked, and can leave. A
-/// booking link shows those who have it when its people can be booked, to each guest at most 40 times a day.
+/// booking link shows those who have it when its people can be booked, to each guest at most 40 times a day; for a
+/// group, each time is a question too.
 #[capability(
     id = "availability_finder",
     title = "Times with others",
@@ -61,7 +63,7 @@ struct AvailabilityFinder;
         relations::ALLOWED,
         relations::HIDDEN,
     ],
-    collections = [GROUPS, OWN_GROUPS, DAYS, HOLDS, POLLS, LINKS, OWN_LINKS, BOOKINGS],
+    collections = [GROUPS, OWN_GROUPS, DAYS, HOLDS, HELD, POLLS, LINKS, OWN_LINKS, BOOKINGS],
     state_machines = [GROUP, MEMBERSHIP, POLL, LINK, BOOKING],
     tools = [
         Tool {
@@ -76,7 +78,7 @@ struct AvailabilityFinder;
         },
         Tool {
             name: "answer",
-            title: "Answer who asks for times",
+            title: "Answer invitations and polls",
             description: "Agree to be asked for times or leave, and vote for the times of a poll.\n\
                 Use it when the person was invited into a group or asked to vote.",
             actions: &["accept", "decline", "leave", "vote"],
@@ -93,7 +95,7 @@ struct AvailabilityFinder;
     ]
 )]
 impl AvailabilityFinder {
-    /// Ask people whether they can be asked for times.
+    /// Invite people into a group whose common times you look for.
     ///
     /// Each gets the event `availability.invited`, and accepts or declines. Invite only people who accept
     /// messages from the person. A group is open for 90 days.
@@ -106,7 +108,7 @@ impl AvailabilityFinder {
         groups::invite(call, input)
     }
 
-    /// Agree to be asked for times in a group.
+    /// Accept an invitation, so that your time counts in a group.
     ///
     /// From now on, the organizer finds times that suit you and the others. Nobody sees your calendar.
     #[action(
@@ -117,7 +119,7 @@ impl AvailabilityFinder {
         groups::answer(call, &input, "accept")
     }
 
-    /// Decline to be asked for times in a group.
+    /// Decline an invitation into a group.
     #[action(
         access = write, idempotent, emits = [ANSWERED], intents = intents::DECLINE,
         person_page = person_page::decline(), example = json!({ "group_id": GROUP_ID })
@@ -173,7 +175,7 @@ impl AvailabilityFinder {
     /// They are free and available at each of them, and neither booked nor held. With `allow_missing`, times
     /// at which some of the others cannot follow, with their number. It counts as one question.
     #[action(
-        access = write, intents = intents::FIND,
+        access = write, no_dry_run, intents = intents::FIND,
         example = json!({ "group_id": GROUP_ID, "duration_min": 45 }),
         example = json!({
             "group_id": GROUP_ID, "duration_min": 60, "buffer_after_min": 15,
@@ -187,9 +189,9 @@ impl AvailabilityFinder {
     /// Hold a time for all people of a group, for some minutes.
     ///
     /// Until the hold ends, nobody finds or books this time of theirs here, and it is a tentative entry in
-    /// their calendars.
+    /// their calendars. All must have agreed to be booked (`may_book`), and are held at most 60 minutes a day.
     #[action(
-        access = write, intents = intents::HOLD,
+        access = write, no_dry_run, intents = intents::HOLD,
         example = json!({ "group_id": GROUP_ID, "start": START, "duration_min": 45, "hold_min": 10 })
     )]
     fn hold(call: &Call, input: HoldTime) -> Result<Answer<HoldView>, FinderError> {
@@ -222,7 +224,7 @@ impl AvailabilityFinder {
 
     /// Vote on the times of a poll.
     ///
-    /// The others see how many can, not who. Vote again to change your answers while the poll is open.
+    /// Once it is closed, all see how many can, not who. Vote again to change your answers while the poll is open.
     #[action(
         access = write, idempotent, emits = [POLL_CLOSED], intents = intents::VOTE,
         example = json!({ "poll_id": POLL_ID, "answers": ["yes", "if_needed"] })
@@ -240,7 +242,7 @@ impl AvailabilityFinder {
         polls::close_early(call, &input)
     }
 
-    /// Get a poll with its counts.
+    /// Get a poll, with its counts once it is closed.
     #[action(
         access = read, idempotent, intents = intents::GET_POLL,
         example = json!({ "poll_id": POLL_ID })
@@ -263,7 +265,7 @@ impl AvailabilityFinder {
     /// are, the one with the fewest such bookings. It is refused if somebody was booked meanwhile. All must have
     /// agreed to be booked (`may_book`).
     #[action(
-        access = write, emits = [BOOKED], intents = intents::BOOK,
+        access = write, no_dry_run, emits = [BOOKED], intents = intents::BOOK,
         example = json!({ "group_id": GROUP_ID, "start": START, "duration_min": 45 }),
         example = json!({
             "group_id": GROUP_ID, "start": START, "duration_min": 30, "mode": "round_robin",
@@ -354,7 +356,7 @@ impl AvailabilityFinder {
 
     /// Find the times at which a booking link can be booked.
     #[action(
-        access = write, intents = intents::LINK_TIMES,
+        access = write, no_dry_run, intents = intents::LINK_TIMES,
         example = json!({ "link_id": LINK_ID, "limit": 10 })
     )]
     fn link_times(call: &Call, input: LinkTimes) -> Result<Answer<LinkFound>, FinderError> {
@@ -365,7 +367,7 @@ impl AvailabilityFinder {
     ///
     /// It is refused if somebody was faster, or if something else is in your own calendar.
     #[action(
-        access = write, emits = [BOOKED], intents = intents::BOOK_LINK,
+        access = write, no_dry_run, emits = [BOOKED], intents = intents::BOOK_LINK,
         example = json!({ "link_id": LINK_ID, "start": START })
     )]
     fn book_link(call: &Call, input: BookLink) -> Result<Answer<BookingView>, FinderError> {
@@ -381,7 +383,7 @@ impl AvailabilityFinder {
     /// End a hold whose time has passed.
     #[action(access = internal, idempotent)]
     fn expire_hold(_call: &Call, input: HoldInput) -> Result<(), FinderError> {
-        holds::end(&input.hold_id)
+        held::end(&input.hold_id)
     }
 
     /// Close a poll at its deadline.
@@ -390,7 +392,7 @@ impl AvailabilityFinder {
         polls::end(call, &input.poll_id)
     }
 
-    /// Cancel the bookings of two people after a block, without telling either why.
+    /// End the holds and cancel the bookings of two people after a block, without telling either why.
     #[action(access = internal, idempotent, on = "relationship.blocked", emits = [CANCELLED])]
     fn on_blocked(call: &Call, event: Happened<Blocked>) -> Result<(), FinderError> {
         let Blocked { blocker_id, blocked_id } = event.data;
@@ -401,9 +403,9 @@ impl AvailabilityFinder {
         Ok(())
     }
 
-    /// Cancel the bookings of a person who is deactivated.
+    /// End the holds and cancel the bookings of a person who is deactivated.
     #[action(access = internal, idempotent, on = "owner.deactivated", emits = [CANCELLED])]
-    fn on_owner_deactivated(call: &Call, event: Happened<Gone>) -> Result<(), FinderError> {
+    fn on_owner_deactivated(call: &Call, event: Happened<Deactivated>) -> Result<(), FinderError> {
         let owner_id = event.subject.trim_start_matches("owners/").to_owned();
         // The event may be delivered after the person has returned.
         if people::person(&owner_id)?.is_none_or(|person| !person.active) {

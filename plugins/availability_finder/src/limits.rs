@@ -32,7 +32,7 @@ pub(crate) const LONGEST_NOTICE_MIN: u32 = 30 * 24 * 60;
 
 /// The maximum number of people whom an organizer invites.
 pub(crate) const MOST_INVITED: u32 = 19;
-/// The people whom a person invites on one day.
+/// The groups that a person begins on one day.
 pub(crate) const INVITATIONS: DailyLimit =
     DailyLimit { action: "invite", name: "groups_per_day", most: 10 };
 /// The maximum number of open groups of an organizer.
@@ -42,8 +42,17 @@ pub(crate) const GROUP_FOR: u64 = 90 * DAY;
 /// The time for which a closed group is kept.
 pub(crate) const KEPT_FOR: u64 = 30 * DAY;
 
+/// The time after a decline in which the organizer does not invite the person again.
+pub(crate) const DECLINED_FOR: u64 = 30 * DAY;
+/// The time after which the organizer is told of another answer of the same member.
+pub(crate) const TOLD_EVERY: u64 = HOUR;
+
 /// The maximum number of holds of a group.
 pub(crate) const MOST_HOLDS: usize = 3;
+/// The minutes for which one organizer holds a person on one day.
+pub(crate) const HELD_BY_ONE: Window = Window { most: 60, within: DAY };
+/// The maximum number of holds that one run ends.
+pub(crate) const HOLDS_ENDED: u32 = 20;
 
 /// The maximum number of open polls of a group.
 pub(crate) const MOST_POLLS: usize = 3;
@@ -55,5 +64,7 @@ pub(crate) const MOST_LINKS: usize = 20;
 /// The questions that a person asks by booking links on one day. Attempts to book count too.
 pub(crate) const LINK_QUESTIONS: DailyLimit =
     DailyLimit { action: "link", name: "questions_by_links_per_day", most: 40 };
+/// The time in which the bookings of one guest by one link are counted.
+pub(crate) const GUEST_COUNTED_FOR: u64 = 30 * DAY;
 /// The maximum number of bookings that one run ends; the others follow in runs of their own.
 pub(crate) const ENDED_AT_ONCE: u32 = 4;

@@ -93,48 +93,78 @@ fn load(call: &Call, link_id: &str) -> Result<Stored<Link>> {
     }
 }
 
-/// Returns a link that is open for guests, and those who are booked by it.
-fn load_open(call: &Call, link_id: &str, action: &str) -> Result<(Stored<Link>, Vec<String>)> {
-    let link = load(call, link_id)?;
-    LINK.step(&link.id, link.value.state, action)?;
-    let hosts = hosts(call.require_owner()?, &link.value)?;
-    match hosts.is_empty() {
-        true => Err(FinderError::LinkNotFound),
-        false => Ok((link, hosts)),
+/// A link that is open for guests.
+struct Offer {
+    link: Stored<Link>,
+    /// The group whose people are booked.
+    group: Option<Stored<Group>>,
+    /// Those who are booked by it.
+    hosts: Vec<String>,
+}
+
+impl Offer {
+    /// Reads the offer of a link. Nobody can be booked if one of the hosts must not see the guest, if the group has
+    /// closed, or if too few of its people agree.
+    fn load(call: &Call, link_id: &str, action: &str) -> Result<Self> {
+        let guest = call.require_owner()?;
+        let link = load(call, link_id)?;
+        LINK.step(&link.id, link.value.state, action)?;
+        let (group, hosts) = match &link.value.group_id {
+            None => (None, vec![link.value.owner_id.clone()]),
+            Some(group_id) => {
+                let group = GROUPS.get(group_id)?.filter(|group| group.value.state == State::Open);
+                let group = group.ok_or(FinderError::LinkNotFound)?;
+                let people = asking::agreed(&group.value)?;
+                if asking::ensure_enough(&group, &people).is_err() {
+                    return Err(FinderError::LinkNotFound);
+                }
+                (Some(group), people)
+            }
+        };
+        let others = hosts.iter().map(String::as_str).filter(|host| *host != guest).collect();
+        let askable = asking::askable(guest, others)?;
+        let are_askable = hosts.iter().all(|host| host == guest || askable.contains(host));
+        match are_askable {
+            true => Ok(Self { link, group, hosts }),
+            false => Err(FinderError::LinkNotFound),
+        }
+    }
+
+    /// Counts a question of the guest. By a link of a group, it is one about the group and about each of its people
+    /// but the owner of the link.
+    fn count(&mut self, call: &Call, guest: &str) -> Result<()> {
+        let (link, next) = (&self.link, get_link(&self.link.id));
+        LINK_QUESTIONS.count(call, DAYS, guest, next.clone())?;
+        let Some(group) = &mut self.group else { return Ok(()) };
+        let people = self.hosts.iter().filter(|host| **host != link.value.owner_id);
+        asking::count(call, group, people, next)
     }
 }
 
-/// Returns those who are booked by a link: nobody if one of them must not see the guest, if the group has closed,
-/// or if too few of its people agree.
-fn hosts(guest: &str, link: &Link) -> Result<Vec<String>> {
-    let hosts = match &link.group_id {
-        None => vec![link.owner_id.clone()],
-        Some(group_id) => {
-            let group = GROUPS.get(group_id)?.filter(|group| group.value.state == State::Open);
-            let Some(group) = group else { return Ok(Vec::new()) };
-            let people = asking::agreed(&group.value)?;
-            match asking::ensure_enough(&group, &people) {
-                Ok(()) => people,
-                Err(_) => return Ok(Vec::new()),
-            }
-        }
-    };
-    let others = hosts.iter().map(String::as_str).filter(|host| *host != guest).collect();
-    let askable = asking::askable(guest, others)?;
-    let all = hosts.iter().all(|host| host == guest || askable.contains(host));
-    Ok(if all { hosts } else { Vec::new() })
+/// Refuses the owner of a link, by which others book.
+fn ensure_guest(link: &Stored<Link>, me: &str) -> Result<()> {
+    if link.value.owner_id != me {
+        return Ok(());
+    }
+    let message = "This is the person's own link: others book by it.";
+    Err(Refusal::common(ErrorCode::NotPermitted, message).next(get_link(&link.id)).into())
 }
 
 /// Returns times at which a guest can book by a link.
 pub(crate) fn times(call: &Call, input: &LinkTimes) -> Result<Answer<LinkFound>> {
     let me = call.require_owner()?;
-    let (link, hosts) = load_open(call, &input.link_id, "link_times")?;
-    let terms = &link.value.terms;
+    let mut offer = Offer::load(call, &input.link_id, "link_times")?;
+    if offer.group.is_some() {
+        ensure_guest(&offer.link, me)?;
+    }
+    let terms = &offer.link.value.terms;
     let sought = sought(terms, input.limit)?;
     let (from, to) =
         cells::window(call, input.from.as_deref(), input.to.as_deref(), terms.min_notice_min)?;
     let to = to.min(down(call.now() + u64::from(terms.horizon_days) * DAY));
-    LINK_QUESTIONS.count(call, DAYS, me, get_link(&link.id))?;
+    offer.count(call, me)?;
+    let Offer { link, hosts, .. } = offer;
+    let terms = &link.value.terms;
     let is_full = terms.most_bookings.is_some_and(|most| link.value.booked >= most);
     let items = match to > from && !is_full {
         true => {
@@ -154,17 +184,14 @@ pub(crate) fn times(call: &Call, input: &LinkTimes) -> Result<Answer<LinkFound>>
 /// Books those behind a link at a time, or refuses.
 pub(crate) fn book(call: &Call, input: &BookLink) -> Result<Answer<BookingView>> {
     let me = call.require_owner()?;
-    let (mut link, hosts) = load_open(call, &input.link_id, "book_link")?;
-    if link.value.owner_id == me {
-        let message = "This is the person's own link: others book by it.";
-        let refusal = Refusal::common(ErrorCode::NotPermitted, message);
-        return Err(refusal.next(get_link(&link.id)).into());
-    }
-    let terms = link.value.terms.clone();
+    let mut offer = Offer::load(call, &input.link_id, "book_link")?;
+    ensure_guest(&offer.link, me)?;
+    let terms = offer.link.value.terms.clone();
     let begins = start(call, "/start", &input.start)?;
     let ends = begins + millis(terms.duration_min);
-    LINK_QUESTIONS.count(call, DAYS, me, get_link(&link.id))?;
-    ensure_within_limits(&link, me, begins)?;
+    offer.count(call, me)?;
+    let Offer { mut link, hosts, .. } = offer;
+    ensure_within_limits(call, &link, me, begins)?;
     let taken = || FinderError::taken(begins, refusals::link_times(&link.id));
     let earliest = up(call.now() + millis(terms.min_notice_min));
     if begins < earliest || ends > call.now() + u64::from(terms.horizon_days) * DAY {
@@ -187,15 +214,17 @@ pub(crate) fn book(call: &Call, input: &BookLink) -> Result<Answer<BookingView>>
         by: me.to_owned(),
         attendees: guest.chain(booked.into_iter().filter(|host| host != me)).collect(),
         title: link.value.title.clone(),
+        title_by: link.value.owner_id.clone(),
         begins,
         ends,
         group_id: None,
         link_id: Some(link.id.clone()),
         host,
         state: BookingState::Confirmed,
+        created_at: call.now(),
         changed_at: call.now(),
     };
-    let booking = bookings::reserve(call, booking, &link.value.owner_id, taken())?;
+    let booking = bookings::reserve(call, booking, taken())?;
     // Every booking writes the link, so of two concurrent ones one runs again, and counts the other.
     link.value.booked += 1;
     if let Some(host) = &booking.value.host {
@@ -205,8 +234,8 @@ pub(crate) fn book(call: &Call, input: &BookLink) -> Result<Answer<BookingView>>
     Ok(Answer::new(crate::views::booking(call, &booking)).next(get_booking(&booking.id)))
 }
 
-/// Refuses a guest who, a day that, or a link that has as many bookings as allowed.
-fn ensure_within_limits(link: &Stored<Link>, guest: &str, begins: u64) -> Result<()> {
+/// Refuses if the guest, the day or the link has as many bookings as allowed.
+fn ensure_within_limits(call: &Call, link: &Stored<Link>, guest: &str, begins: u64) -> Result<()> {
     let terms = &link.value.terms;
     let refuse = |name, limit: u32| {
         let limit = u64::from(limit);
@@ -215,14 +244,14 @@ fn ensure_within_limits(link: &Stored<Link>, guest: &str, begins: u64) -> Result
     if let Some(most) = terms.most_bookings.filter(|most| link.value.booked >= *most) {
         return refuse("bookings_of_a_link", most);
     }
-    let theirs = confirmed(&link.id).and(field("by").eq(guest));
+    let since = call.now().saturating_sub(GUEST_COUNTED_FOR);
+    let theirs = field("link_id").eq(&link.id).and(field("by").eq(guest));
+    let theirs = theirs.and(field("created_at").gt(since));
     if BOOKINGS.count(theirs)? >= u64::from(terms.most_per_person) {
         return refuse("bookings_of_a_person", terms.most_per_person);
     }
-    if let Some(most) = terms.most_per_day
-        && !FullDays::read(link, begins, begins)?.has_room(begins)
-    {
-        return refuse("bookings_of_a_day", most);
+    if !FullDays::read(link, begins, begins)?.has_room(begins) {
+        return refuse("bookings_of_a_day", terms.most_per_day);
     }
     Ok(())
 }
@@ -241,9 +270,6 @@ impl FullDays {
     /// Reads the days of a window.
     fn read(link: &Stored<Link>, from: u64, to: u64) -> Result<Self> {
         let zone = zone(&link.value.terms)?;
-        let Some(most) = link.value.terms.most_per_day else {
-            return Ok(Self { zone, full: Vec::new() });
-        };
         // A day has at most 26 hours.
         let near = field("begins").gte(from.saturating_sub(2 * DAY));
         let near = near.and(field("begins").lte(to + 2 * DAY));
@@ -253,7 +279,7 @@ impl FullDays {
             days.push(day(&zone, hit?.document.value.begins));
         }
         days.sort_unstable();
-        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let most = usize::try_from(link.value.terms.most_per_day).unwrap_or(usize::MAX);
         let groups = days.chunk_by(|one, other| one == other);
         let full = groups.filter(|group| group.len() >= most);
         Ok(Self { zone, full: full.filter_map(|group| group.first().cloned()).collect() })

@@ -24,7 +24,7 @@ pub(crate) fn answered(call: &Call, group: &Stored<Group>, answer: Membership) -
     Ok(group.publish(ANSWERED, organizer, &data)?)
 }
 
-/// Tells the voters, but the one who has opened it, that a poll waits for them.
+/// Tells the voters, except the one who has opened it, that a poll waits for them.
 pub(crate) fn poll_opened(call: &Call, poll: &Stored<Poll>) -> Result<()> {
     let facts = Facts { closes_at: Some(rfc3339(poll.value.closes_at)), ..of_poll(poll) };
     let data = Data::new(call, poll.resource(), "Somebody asks which times suit you.", facts);
@@ -35,15 +35,11 @@ pub(crate) fn poll_opened(call: &Call, poll: &Stored<Poll>) -> Result<()> {
     Ok(())
 }
 
-/// Tells all voters what was chosen.
-pub(crate) fn poll_closed(call: &Call, poll: &Stored<Poll>) -> Result<()> {
+/// Tells all voters what was chosen. Who has closed it, perhaps by the last vote, is not told.
+pub(crate) fn poll_closed(poll: &Stored<Poll>) -> Result<()> {
     let facts = Facts { start: poll.value.chosen.map(rfc3339), ..of_poll(poll) };
     let summary = "A poll about times is closed.";
-    let data = match call.owner_id() {
-        Some(_) => Data::new(call, poll.resource(), summary, facts),
-        None => Data::by_system(poll.resource(), summary, facts),
-    };
-    let data = data.next(get_poll(&poll.id));
+    let data = Data::by_system(poll.resource(), summary, facts).next(get_poll(&poll.id));
     for voter in &poll.value.voters {
         poll.publish(POLL_CLOSED, Audience::Owner(voter.clone()), &data)?;
     }
@@ -65,7 +61,7 @@ pub(crate) fn cancelled(call: &Call, booking: &Stored<Booking>) -> Result<()> {
     to_attendees(call, booking, CANCELLED, &data.next(get_booking(&booking.id)))
 }
 
-/// Publishes an event to all who take part, but to the one who calls.
+/// Publishes an event to all who take part, except the caller.
 fn to_attendees(
     call: &Call,
     booking: &Stored<Booking>,

@@ -24,7 +24,10 @@ pub(crate) fn open(call: &Call, input: &OpenPoll) -> Result<Answer<PollView>> {
         let expected = "a time within the next 14 days";
         return Err(FinderError::invalid("/closes_at", "in_future", expected));
     }
-    let voters = asking::agreed(&group.value)?;
+    let mut voters = asking::agreed(&group.value)?;
+    // People who do not see each other are not in one poll.
+    let hidden = asking::hidden_from_another(&voters)?;
+    voters.retain(|voter| !hidden.contains(voter));
     asking::ensure_enough(&group, &voters)?;
     let filter = field("group_id").eq(&group.id).and(groups::in_state(State::Open));
     if POLLS.count(filter)? >= MOST_POLLS as u64 {
@@ -101,7 +104,7 @@ fn close(call: &Call, poll: &mut Stored<Poll>, action: &str) -> Result<()> {
     settle(&mut poll.value);
     timers::cancel(&timer(&poll.id))?;
     save(call, poll)?;
-    notices::poll_closed(call, poll)
+    notices::poll_closed(poll)
 }
 
 /// Chooses the time that suits best: with the fewest who cannot, then the most for whom it is good, then the

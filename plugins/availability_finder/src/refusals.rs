@@ -44,7 +44,7 @@ pub(crate) enum FinderError {
     /// A limit of this booking link is reached: see `conflict`. Choose another day, or another link.
     #[refusal(conflict, conflict_detail = Limit::reached(name, limit), next = link_times(&link_id))]
     BookingLimitReached { link_id: String, name: &'static str, limit: u64 },
-    /// As many are open as allowed: see `conflict`. Close one first.
+    /// Too many are open: see `conflict`. Close or release one first.
     #[refusal(conflict, conflict_detail = Limit::reached(name, limit), next = list())]
     OpenLimitReached { name: &'static str, limit: u64 },
     #[refusal(transparent)]

@@ -270,4 +270,4 @@ pub(crate) struct Blocked {
 
 /// The part of `owner.deactivated` that is read: nothing, because its subject is the person.
 #[input]
-pub(crate) struct Gone {}
+pub(crate) struct Deactivated {}

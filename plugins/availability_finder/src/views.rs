@@ -102,14 +102,14 @@ pub(crate) struct PollView {
     chosen: Option<OptionView>,
 }
 
-/// An offered time, with the number of people whom it suits.
+/// An offered time, with the number of people whom it suits once the poll is closed.
 #[output]
 struct OptionView {
     start: String,
     end: String,
-    yes: u32,
-    if_needed: u32,
-    no: u32,
+    yes: Option<u32>,
+    if_needed: Option<u32>,
+    no: Option<u32>,
 }
 
 #[output]
@@ -180,7 +180,7 @@ pub(crate) fn group(call: &Call, me: &str, stored: &Stored<Group>) -> Result<Gro
         None => GROUP.allowed(group.state),
     };
     let mut allowed_actions = allowed_actions;
-    allowed_actions.retain(|action| *action != "book" || group.may_book);
+    allowed_actions.retain(|action| !["book", "hold"].contains(action) || group.may_book);
     let mut asked = group.questions.clone();
     QUESTIONS_OF_GROUP.wait(&mut asked, call.now());
     Ok(view!(group => GroupView {
@@ -193,7 +193,7 @@ pub(crate) fn group(call: &Call, me: &str, stored: &Stored<Group>) -> Result<Gro
         people: number(people.len()),
         members: is_organizer.then(|| members.collect()),
         holds: match is_organizer {
-            true => Some(crate::holds::of_group(call, &stored.id)?.iter().map(hold).collect()),
+            true => Some(crate::held::of_group(call, &stored.id)?.iter().map(hold).collect()),
             false => None,
         },
         asked_today: number(asked.len()),
@@ -217,7 +217,8 @@ pub(crate) fn poll(me: &str, stored: &Stored<Poll>) -> PollView {
     let option = |(place, start): (usize, &u64)| {
         let count = |suits: Suits| {
             let votes = poll.votes.iter();
-            number(votes.filter(|vote| vote.answers.get(place) == Some(&suits)).count())
+            let count = votes.filter(|vote| vote.answers.get(place) == Some(&suits)).count();
+            (poll.state == State::Closed).then(|| number(count))
         };
         OptionView {
             start: rfc3339(*start),
@@ -251,7 +252,11 @@ pub(crate) fn link(me: Option<&str>, stored: &Stored<Link>) -> LinkView {
     let link = &stored.value;
     let is_own = me == Some(link.owner_id.as_str());
     let mut allowed_actions = LINK.allowed(link.state);
-    allowed_actions.retain(|action| (*action == "book_link") != is_own || *action == "link_times");
+    allowed_actions.retain(|action| match *action {
+        "link_times" => !is_own || link.group_id.is_none(),
+        "book_link" => !is_own,
+        _ => is_own,
+    });
     view!(link => LinkView {
         state, owner_id, title, terms;
         link_id: stored.id.clone(),

@@ -11,7 +11,7 @@ use syn::{Expr, FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, ReturnType, Type};
 const KNOWN: &str = "id, version, title, tags, status, sunset_at, successor, default_action, \
     collections, invokes, state_machines, roles, prompts, tools, annotations";
 const KNOWN_OF_ACTION: &str = "access, idempotent, destructive, cost_credits, emits, callers, on, \
-    example, deprecated, intents, person_page, annotations, name";
+    example, deprecated, intents, no_dry_run, person_page, annotations, name";
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let mut block: ItemImpl = syn::parse2(item)?;
@@ -191,6 +191,8 @@ fn action(
                 changes.push(quote!(action.callers = ::std::vec![#(#list.into()),*];));
             }
             "annotations" => annotated.extend(annotations(argument)?),
+            "no_dry_run" => annotated
+                .push(quote!(::portolan_sdk::annotation(::portolan_sdk::NO_DRY_RUN, &true))),
             "intents" => {
                 let texts = argument.value()?;
                 annotated

@@ -118,6 +118,9 @@ fn add_new<T>(list: &mut Vec<T>, values: Vec<T>, key: impl Fn(&T) -> String) {
 /// The annotation of an action of access `write` that suspended people may call as well: `true`.
 pub const WHILE_SUSPENDED: &str = "portolan/while_suspended";
 
+/// The annotation of an action of access `write` or `internal` that has no dry run: `#[action(no_dry_run)]`.
+pub const NO_DRY_RUN: &str = "portolan/no_dry_run";
+
 /// The annotation of the capability with its tools: `#[capability(tools = [Tool { … }])]`.
 pub const TOOLS: &str = "portolan/tools";
 

@@ -48,7 +48,7 @@ fn input(descriptor: &Descriptor, actions: &[&Action]) -> Map<String, Value> {
     for action in actions {
         let document = action.schemas.input.document();
         let own = DocumentDefinitions::of(document);
-        let reserved = reserved_fields(action.descriptor.access);
+        let reserved = reserved_fields(action);
         let listed = document.get("properties").and_then(Value::as_object);
         open |= document.get("patternProperties").is_some();
         for (name, schema) in listed.into_iter().flatten().chain(&reserved) {

@@ -35,6 +35,7 @@ pub(crate) fn action(name: &str, access: Access, input: Value) -> Action {
             input: Schema::new(input, LIMIT).unwrap(),
             output: Schema::new(output, LIMIT).unwrap(),
         },
+        no_dry_run: false,
     }
 }
 

@@ -140,7 +140,7 @@ fn a_link_has_limits_buffers_and_notice() {
     assert_eq!(times(&mut world, &link_id, 100, 110), []);
     let refusal = by_link(&mut world, &link_id, 100).unwrap_err();
     assert_eq!(refusal.conflict.unwrap()["name"], "bookings_of_a_link");
-    // What is cancelled does not count.
+    // What is cancelled does not count for the link.
     world = world.owner(&person(0));
     world.call("cancel_booking", &json!({ "booking_id": second["booking_id"] })).unwrap();
     world = world.owner(&person(3));
@@ -151,6 +151,19 @@ fn a_link_has_limits_buffers_and_notice() {
     world.call("close_link", &json!({ "link_id": link_id })).unwrap();
     world = world.owner(&person(4));
     assert_eq!(by_link(&mut world, &link_id, 104).unwrap_err().code, "invalid_transition");
+}
+
+#[test]
+fn the_bookings_of_a_guest_count_for_a_month_also_when_they_are_cancelled() {
+    let mut world = world(&Calendars::default());
+    let link_id = link(&mut world, json!({ "horizon_days": 60 }));
+    world = world.owner(&person(1));
+    let booked = by_link(&mut world, &link_id, 4).unwrap();
+    world.call("cancel_booking", &json!({ "booking_id": booked["booking_id"] })).unwrap();
+    let refusal = by_link(&mut world, &link_id, 8).unwrap_err();
+    assert_eq!(refusal.conflict.unwrap()["name"], "bookings_of_a_person");
+    world.advance(30 * DAY);
+    by_link(&mut world, &link_id, 31 * 96).unwrap();
 }
 
 #[test]

@@ -48,7 +48,7 @@ pub(crate) fn world(calendars: &Calendars) -> World {
             Ok(people::People::deserialize(json!({ "people": people })).unwrap())
         })
         .answer(relations::ALLOWED, json!({ "allowed": true }))
-        .answer(relations::HIDDEN, json!({ "owner_ids": [] }))
+        .answer_by(relations::HIDDEN, |_| Ok(relations::Hidden { owner_ids: Vec::new() }))
         .answer_by(calendar::CELLS, move |query| {
             let from = time::parse(&query.from).unwrap();
             assert_eq!(from % CELL, 0);

@@ -86,9 +86,14 @@ fn a_person_is_asked_about_in_sixty_questions_a_day_by_all_groups_together() {
     for (organizer, group_id) in (10..15).zip(&groups) {
         world = world.owner(&person(organizer));
         let asked = json!({ "group_id": group_id, "duration_min": 30 });
-        while world.call("find", &asked).is_ok() {
-            answered += 1;
-        }
+        let refusal = loop {
+            match world.call("find", &asked) {
+                Ok(_) => answered += 1,
+                Err(refusal) => break refusal,
+            }
+        };
+        // Whether other groups have asked about the person is not told.
+        assert_eq!(refusal.conflict.unwrap()["name"], "questions_of_a_group_per_day");
     }
     assert_eq!(answered, 60);
     // The person sees that they were asked, and how often.
@@ -99,6 +104,29 @@ fn a_person_is_asked_about_in_sixty_questions_a_day_by_all_groups_together() {
     world.advance(DAY);
     world = world.owner(&person(10));
     assert!(world.call("find", &json!({ "group_id": groups[0], "duration_min": 30 })).is_ok());
+}
+
+#[test]
+fn guests_of_a_link_ask_about_its_group() {
+    let (mut world, group_id) = group(world(&Calendars::default()), 3, true);
+    let link = json!({ "title": "A panel", "duration_min": 30, "group_id": group_id });
+    let link_id = world.call("create_link", &link).unwrap()["link_id"].clone();
+    let asked = json!({ "link_id": link_id });
+    // The organizer has the group's questions, and no others by a link.
+    assert_eq!(world.call("link_times", &asked).unwrap_err().code, "not_permitted");
+    let mut answered = 0;
+    for guest in 10..15 {
+        world = world.owner(&person(guest));
+        answered += (0..9).filter(|_| world.call("link_times", &asked).is_ok()).count();
+    }
+    assert_eq!(answered, 20);
+    let book = json!({ "link_id": link_id, "start": at(8) });
+    assert_eq!(world.call("book_link", &book).unwrap_err().code, "quota_exceeded");
+    world = world.owner(&person(2));
+    let group = world.call("get", &json!({ "group_id": group_id })).unwrap();
+    assert_eq!(group["asked_today"], 20);
+    world = world.owner(&person(0));
+    assert_eq!(ask(&mut world, &group_id, 0).unwrap_err().code, "quota_exceeded");
 }
 
 #[test]

@@ -107,6 +107,7 @@ fn lies() -> Descriptor {
             annotation("example.org/twice", &2),
             annotation("example.org/large", &"x".repeat(20_000)),
             annotation("portolan/while_suspended", &true),
+            annotation("portolan/no_dry_run", &true),
             annotation("portolan/left_out_of_exports", &true),
             Annotation { key: "example.org/text".into(), value: "{".into() },
         ],
