@@ -357,7 +357,7 @@ mod tests {
 
     #[test]
     fn the_defaults_are_usable() {
-        let config = Config::check(RawConfig::default()).unwrap();
+        let config = Config::check(RawConfig::default(), Vec::new()).unwrap();
         assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
     }
 
@@ -370,7 +370,7 @@ mod tests {
             ..RawConfig::default()
         };
         raw.limits.call_wall_time_ms = 0;
-        let error = Config::check(raw).unwrap_err().to_string();
+        let error = Config::check(raw, Vec::new()).unwrap_err().to_string();
         for part in [
             "listen is",
             "public_url cannot be used",
@@ -399,7 +399,7 @@ mod tests {
                 },
                 ..RawConfig::default()
             };
-            let error = Config::check(raw).unwrap_err().to_string();
+            let error = Config::check(raw, Vec::new()).unwrap_err().to_string();
             for name in [
                 "public_url",
                 "database_url",

@@ -47,7 +47,7 @@ impl<'a> Drafted<'a> {
     /// its page has shown.
     pub(super) fn digest(&self, draft: &Draft) -> String {
         let fixed = fixed_input(self.page, fields(draft));
-        let shown = json!([self.capability.id, self.page.action, fixed]);
+        let shown = json!([&*self.capability.id, &*self.page.action, fixed]);
         Digest::of(shown.to_string().as_bytes()).hex()
     }
 
