@@ -152,7 +152,7 @@ impl Default for Meters {
         let sent_messages = Family::<OutcomeLabels, Counter>::default();
         // From the first look at the metrics, so that a rate has a beginning.
         for outcome in SENT_MESSAGE_OUTCOMES {
-            sent_messages.get_or_create(&OutcomeLabels { outcome });
+            drop(sent_messages.get_or_create(&OutcomeLabels { outcome }));
         }
         Self {
             calls: Family::default(),
