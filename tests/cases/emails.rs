@@ -5,7 +5,7 @@ use crate::{
     cases::personal::{erase, export},
     harness::{
         Agent, Host, Options, Reply as HttpReply,
-        conversations::CONVERSATIONS,
+        conversations::{CONVERSATIONS, wait_until},
         meetings::{MEETINGS, proposal},
         oauth::{ADA, BOB},
         person::{Page, Person, code, messages},
@@ -130,7 +130,7 @@ async fn a_person_hears_of_a_meeting_by_email_until_they_end_it() {
     assert_eq!(page.heading, "Your address is confirmed", "{}", page.reply.text);
     assert_eq!(host.send(Method::POST, &link, &[], None).await.status, 404);
     let page = section(&ada.open(ACCOUNT).await);
-    assert!(page.contains("What happens is told to") && page.contains("End emails"), "{page}");
+    assert!(page.contains("Emails go to") && page.contains("End emails"), "{page}");
 
     // A meeting is proposed. No agent of the person is asked or asks for events.
     let people = json!([{ "owner_id": ada_id }, { "owner_id": bob_id }]);
@@ -165,7 +165,7 @@ async fn a_person_hears_of_a_meeting_by_email_until_they_end_it() {
         assert!(ended.text.contains("Emails are ended"), "{}", ended.text);
     }
     let page = section(&ada.open(ACCOUNT).await);
-    assert!(page.contains("because you have ended that"), "{page}");
+    assert!(page.contains("You have ended emails to"), "{page}");
     let message = json!({ "action": "send", "thread_id": thread, "text": "Hello" });
     bob.result(CONVERSATIONS, message.clone()).await;
     host.advance(HOUR).await;
@@ -178,7 +178,7 @@ async fn a_person_hears_of_a_meeting_by_email_until_they_end_it() {
     let told = server.wait_for(3).await;
     assert!(!told.message.contains("Hello"), "{}", told.message);
     let rows = host.operate("/audit?limit=1000").await.text;
-    for action in ["requested", "verified", "sent", "unsubscribed", "resumed"] {
+    for action in ["requested", "confirmed", "sent", "unsubscribed", "resumed"] {
         assert!(rows.contains(&format!("\"email:{action}\"")), "{action}: {rows}");
     }
     assert!(!host.log().contains(ADDRESS), "{}", host.log());
@@ -231,7 +231,9 @@ async fn what_a_person_has_set_about_events_applies_to_emails() {
     tell(&agent, &ada_id, &["one", "two", "three"]).await;
     host.advance(2 * MINUTE).await;
     let told = server.wait_for(before + 1).await;
-    assert!(told.text().contains("herald.told. (3 times)"), "{}", told.text());
+    let text = told.text();
+    assert!(text.contains("There is something new in Herald. (3 times)"), "{text}");
+    assert!(!told.message.contains("herald.told"), "{}", told.message);
     // What is disabled is not told.
     prefer(json!({ "disabled_events": ["herald"] })).await;
     tell(&agent, &ada_id, &["four"]).await;
@@ -337,6 +339,9 @@ async fn requests_are_bounded_and_hostile_addresses_refused() {
     let page = submit(&mut bob, "give_email", ADDRESS).await;
     assert!(section(&page).contains(ADDRESS), "{}", page.reply.text);
     host.advance(2 * MINUTE).await;
+    // A variant of the address is the same mailbox.
+    submit(&mut bob, "give_email", "Ada.Lovelace+more@mail.example").await;
+    host.advance(2 * MINUTE).await;
     assert_eq!(server.received().len(), 5);
     for _ in 0..2 {
         submit(&mut ada, "give_email", "another@mail.example").await;
@@ -370,10 +375,40 @@ async fn two_people_can_confirm_one_address_and_a_removed_one_gets_nothing() {
     // What is removed while an email gathers is not told any more, and the links of earlier emails do nothing.
     tell(&agent, &ada_id, &["more news"]).await;
     submit(&mut ada, "remove_email", "").await;
+    let last = server.wait_for(before + 3).await;
+    assert_eq!(last.to, ADDRESS);
+    assert!(last.text().contains("was removed."), "{}", last.text());
+    assert_eq!(last.header("List-Unsubscribe"), "");
     host.advance(2 * MINUTE).await;
-    assert_eq!(server.received().len(), before + 2);
+    assert_eq!(server.received().len(), before + 3);
     assert_eq!(host.send(Method::POST, &told.link(), &[], None).await.status, 404);
     let page = section(&ada.open(ACCOUNT).await);
     assert!(page.contains("You can be told by email") && !page.contains(ADDRESS), "{page}");
     assert!(section(&bob.open(ACCOUNT).await).contains(ADDRESS));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_is_told_to_the_former_address_and_what_nobody_confirms_is_removed() {
+    let server = SmtpServer::plain().await;
+    let host = Host::start_at_fixed_time(options(&server.settings())).await;
+    let (_, ada_id) = claim(&host, ADA).await;
+    let mut ada = signed_in(&host, ADA).await;
+    confirm(&mut ada, &server, ADDRESS, 1).await;
+    host.advance(2 * MINUTE).await;
+    let before = server.received().len();
+    confirm(&mut ada, &server, "other@mail.example", before + 1).await;
+    let last = server.wait_for(before + 2).await;
+    assert_eq!(last.to, ADDRESS);
+    assert!(last.header("Subject").contains("was changed"), "{}", last.message);
+    assert!(!last.message.contains("other@mail.example"), "{}", last.message);
+    // A third address waits until its link expires; the confirmed one stays.
+    host.advance(2 * MINUTE).await;
+    submit(&mut ada, "give_email", "third@mail.example").await;
+    assert!(export(&host, &ada_id).await.text.contains("third@mail.example"));
+    host.advance(DAY + 2 * HOUR).await;
+    wait_until("the address stays", async || {
+        !export(&host, &ada_id).await.text.contains("third@mail.example")
+    })
+    .await;
+    assert!(export(&host, &ada_id).await.text.contains("other@mail.example"));
 }

@@ -78,7 +78,7 @@ async fn an_address_that_the_server_does_not_know_is_ended_and_the_page_says_so(
     tell(&agent, &ada_id).await;
     host.advance(2 * MINUTE).await;
     wait_until("failed", async || outcome(&host, "notices", "failed").await == 1).await;
-    assert!(ada.open("/account").await.reply.text.contains("What happens is told to"));
+    assert!(ada.open("/account").await.reply.text.contains("Emails go to"));
     *reply.lock().unwrap() = Reply::Line("450 4.2.1 later");
     tell(&agent, &ada_id).await;
     host.advance(2 * MINUTE).await;
@@ -93,7 +93,7 @@ async fn an_address_that_the_server_does_not_know_is_ended_and_the_page_says_so(
     host.advance(2 * MINUTE).await;
     wait_until("no mailbox", async || outcome(&host, "notices", "no_mailbox").await == 1).await;
     let page = ada.open("/account").await.reply.text;
-    assert!(page.contains("does not know <strong>ada@mail.example</strong>"), "{page}");
+    assert!(page.contains("<strong>ada@mail.example</strong> could not be delivered"), "{page}");
     *reply.lock().unwrap() = Reply::Usual;
     tell(&agent, &ada_id).await;
     host.advance(HOUR).await;
@@ -101,7 +101,7 @@ async fn an_address_that_the_server_does_not_know_is_ended_and_the_page_says_so(
     assert!(!host.log().contains(ADDRESS), "{}", host.log());
     // The same address can be given again.
     confirm(&mut ada, &server, ADDRESS, before + 2).await;
-    assert!(!ada.open("/account").await.reply.text.contains("does not know"));
+    assert!(!ada.open("/account").await.reply.text.contains("could not be delivered"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -118,7 +118,7 @@ async fn an_email_that_may_have_arrived_is_sent_again_with_the_same_id() {
     let mut ada = signed_in(&host, ADA).await;
     submit(&mut ada, "give_email", ADDRESS).await;
     let first = server.wait_for(1).await;
-    wait_until("later", async || outcome(&host, "verification", "later").await == 1).await;
+    wait_until("later", async || outcome(&host, "confirmation", "later").await == 1).await;
     host.advance(MINUTE).await;
     let second = server.wait_for(2).await;
     for header in ["Message-ID", "Date", "To"] {
@@ -138,7 +138,7 @@ async fn a_server_that_is_away_delays_emails_and_nothing_else() {
     drop(server);
     let mut ada = signed_in(&host, ADA).await;
     submit(&mut ada, "give_email", ADDRESS).await;
-    wait_until("later", async || outcome(&host, "verification", "later").await >= 1).await;
+    wait_until("later", async || outcome(&host, "confirmation", "later").await >= 1).await;
     for _ in 0..8 {
         host.advance(30 * SECOND).await;
     }
@@ -171,7 +171,7 @@ async fn a_server_that_does_not_answer_does_not_hold_up_due_work() {
     let started = Instant::now();
     claim(&host, BOB).await;
     assert!(started.elapsed() < PATIENCE / 3, "{:?}", started.elapsed());
-    wait_until("later", async || outcome(&host, "verification", "later").await == 1).await;
+    wait_until("later", async || outcome(&host, "confirmation", "later").await == 1).await;
     assert!(host.log().contains("does not answer in time"), "{}", host.log());
 }
 
@@ -191,7 +191,7 @@ async fn emails_are_sent_through_starttls_with_a_password_from_a_file() {
     let host = Host::start(options(&settings(""))).await;
     let mut ada = signed_in(&host, ADA).await;
     submit(&mut ada, "give_email", ADDRESS).await;
-    wait_until("later", async || outcome(&host, "verification", "later").await >= 1).await;
+    wait_until("later", async || outcome(&host, "confirmation", "later").await >= 1).await;
     assert_eq!(server.received().len(), 0);
     drop(host);
 
@@ -264,6 +264,27 @@ async fn several_nodes_send_an_email_once() {
     let subjects: Vec<_> =
         server.received().iter().map(|email| email.header("Message-ID")).collect();
     assert_eq!(subjects.len(), 2, "{subjects:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_without_a_server_leaves_emails_to_others() {
+    let url = postgres::database().await;
+    let server = SmtpServer::plain().await;
+    {
+        let host = Host::start(options(&server.settings()).postgres(&url)).await;
+        let (agent, ada_id) = claim(&host, ADA).await;
+        let mut ada = signed_in(&host, ADA).await;
+        confirm(&mut ada, &server, ADDRESS, 1).await;
+        tell(&agent, &ada_id).await;
+    }
+    {
+        let without = Host::start(options("").postgres(&url)).await;
+        without.clock.advance(2 * MINUTE);
+        wait_until("left", async || without.log().contains("or [email] is")).await;
+    }
+    let host = Host::start(options(&server.settings()).postgres(&url)).await;
+    host.clock.advance(2 * HOUR);
+    assert!(server.wait_for(2).await.text().contains("Herald"));
 }
 
 #[tokio::test]

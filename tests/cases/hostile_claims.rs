@@ -128,7 +128,7 @@ pub const REACH: &[Attack] = &[
         "foreign_namespace",
         "publishes events in the namespace of another",
         Refused("namespace_taken"),
-        |_| with_script(&json!({ "id": "foreign_namespace", "publishes": ["identity.claimed"] })),
+        |_| with_script(&json!({ "id": "foreign_namespace", "publishes": ["pairing.replied"] })),
     ),
     Attack::new(
         "new_type_in_a_namespace",
@@ -147,6 +147,22 @@ pub const REACH: &[Attack] = &[
         "publishes an event of the host",
         Refused("bad_descriptor"),
         |_| with_script(&json!({ "id": "event_of_the_host", "publishes": ["catalog.changed"] })),
+    ),
+    Attack::new(
+        "always_delivered",
+        "publishes an event of a family that no rule of a person stops",
+        Refused("bad_descriptor"),
+        |_| with_script(&json!({ "id": "always_delivered", "publishes": ["approval.requested"] })),
+    ),
+    Attack::new(
+        "always_delivered_identity",
+        "publishes an event that reads like a sign-in",
+        Refused("bad_descriptor"),
+        |_| {
+            with_script(
+                &json!({ "id": "always_delivered_identity", "publishes": ["identity.claimed"] }),
+            )
+        },
     ),
     Attack::new(
         "unassigned_role",

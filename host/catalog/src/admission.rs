@@ -6,7 +6,7 @@ use crate::{
     capability::Capability,
     catalog::Catalog,
     permission::Permission,
-    reach::needed_permissions,
+    reach::{ensure_own_families, needed_permissions},
     refusal::LoadError,
     roles,
 };
@@ -36,6 +36,7 @@ impl Catalog {
             let candidate = Box::new(Candidate::new(candidate));
             return Err(LoadError::PendingApproval { candidate, missing });
         }
+        ensure_own_families(candidate).map_err(LoadError::Descriptor)?;
         let owners = self.store.namespaces().await?;
         let (publisher, host) = (candidate.publisher.to_string(), Publisher::Host.to_string());
         for namespace in namespaces(candidate) {

@@ -5,16 +5,18 @@ use crate::{
     action::Action,
     capability::Capability,
     permission::Permission,
-    problem::{Problems, excerpt},
+    problem::{Problem, Problems, excerpt},
     snapshot::Snapshot,
 };
 use portolan_sandbox::ImportKind;
 use portolan_vocabulary::{
     Access, ActionDescriptor, CATALOG_CHANGED, Descriptor, ErrorCode, FEEDS_PUBLISHED, Failure,
-    HOST_EVENTS, Invocation, Publisher, is_capability_id, is_event_type, is_snake_case,
+    HOST_EVENTS, Invocation, Publisher, is_always_delivered, is_capability_id, is_event_type,
+    is_snake_case,
 };
 use std::collections::BTreeSet;
 
+const OWN_FAMILY_FIX: &str = "begin the type with a name of your own, such as weather.warned";
 const EVENT_TYPE_FIX: &str =
     "join two or more names of lower-case letters, digits and _ with dots, such as pairing.replied";
 
@@ -142,6 +144,23 @@ fn is_sensitive(publisher: Option<&Capability>, subscriber: &Capability, event_t
             .iter()
             .any(|declared| declared.event_type == event_type && declared.sensitive),
     }
+}
+
+/// Ensures that only the host's publisher publishes events of families that are always delivered, because no rule of a
+/// person stops them.
+pub(super) fn ensure_own_families(candidate: &Capability) -> Result<(), Vec<Problem>> {
+    let mut problems = Problems::default();
+    let types = candidate.descriptor.publishes.iter().map(|declared| &declared.event_type);
+    for event_type in types.filter(|event_type| is_always_delivered(event_type)) {
+        if candidate.publisher != Publisher::Host {
+            problems.add(
+                format!("publishes.{}", excerpt(event_type)),
+                "is always delivered, so only the host's publisher may publish it",
+                OWN_FAMILY_FIX,
+            );
+        }
+    }
+    if problems.0.is_empty() { Ok(()) } else { Err(problems.0) }
 }
 
 /// Checks what a descriptor says about its reach.

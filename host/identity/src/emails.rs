@@ -3,7 +3,7 @@
 //! somebody else has it.
 
 use crate::{
-    email_records::{EmailLinkRecord, EmailRecord, PendingEmail},
+    email_records::{DAY_MS, EmailLinkRecord, EmailRecord, PendingEmail},
     error::IdentityError,
     identity::Identity,
     records::{OwnerRecord, commit, commit_or_conflict, read, write},
@@ -12,24 +12,16 @@ use crate::{
 };
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use portolan_outgoing::email::EmailAddress;
-use portolan_store::{
-    AuditRecord, Count, Expectation, OutboxCommand, StateError, TimerChange, TimerKey, Unit,
-};
-use portolan_vocabulary::{
-    Digest, Email, EmailContent, HOST, Keyring, OUTGOING_EMAIL, Timestamp, entropy, from_hex,
-    new_identifier, new_request_id, sealed, to_hex,
-};
-use serde_json::json;
+use portolan_store::{AuditRecord, Expectation, OutboxCommand, StateError, Unit};
+use portolan_vocabulary::{EmailContent, Timestamp, entropy};
 use std::time::Duration;
 
 /// The life of a link that confirms an address.
 const LINK_LIFE: Duration = Duration::from_secs(24 * 3600);
 /// The shortest time between two emails that ask for a confirmation.
 const RESEND_AFTER_MS: u64 = 60_000;
-const DAY_MS: u64 = 24 * 3_600_000;
-/// The number of emails in a day that ask for a confirmation: for one person, and to one address.
+/// The number of emails in a day that ask for a confirmation, for one person.
 const REQUESTS_OF_PERSON: u64 = 5;
-const REQUESTS_TO_ADDRESS: u64 = 3;
 
 /// What a person's page shows about their address.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,7 +32,7 @@ pub struct EmailView {
     pub is_wanted: bool,
     /// The address that waits for its confirmation, and until when.
     pub pending: Option<(String, Timestamp)>,
-    /// The address that the mail server did not know.
+    /// The address to which an email could not be delivered.
     pub refused: Option<String>,
 }
 
@@ -52,17 +44,9 @@ pub struct EmailLink {
     pub confirms: bool,
 }
 
-/// To whom an email goes.
-#[derive(Debug, Clone)]
-pub struct EmailRecipient {
-    pub address: EmailAddress,
-    /// The token of the link that ends emails; `None` in an email that asks for a confirmation.
-    pub unsubscribe: Option<String>,
-}
-
 /// A person's record of their address, with its revision and that of the person.
-struct Loaded {
-    email: EmailRecord,
+pub(crate) struct Loaded {
+    pub(crate) email: EmailRecord,
     /// `Absent` before the first address.
     expect: Expectation,
     owner: OwnerRecord,
@@ -133,9 +117,9 @@ impl Identity {
             expires_at,
         });
         // Nobody can be flooded by requests of several people; and the page says the same as always.
-        if let Some(counted) = self.count_requests_to(&unit, &address).await? {
+        if let Some(counted) = self.count_emails_to(&unit, "requests", &address).await? {
             unit.add_command(OutboxCommand::Count(counted));
-            let content = EmailContent::Verification { token };
+            let content = EmailContent::Confirmation { token };
             self.queue_email(&mut unit, owner_id, content)?;
         }
         self.put_email(&mut unit, owner_id, loaded, "email:requested").await?;
@@ -160,7 +144,7 @@ impl Identity {
             let action = match link.confirms {
                 true => {
                     self.confirm_address(&mut unit, &owner_id, &mut loaded.email, &link).await?;
-                    "email:verified"
+                    "email:confirmed"
                 }
                 false => {
                     loaded.email.is_wanted = false;
@@ -200,80 +184,10 @@ impl Identity {
             unit.delete(&self.records.email_links, &pending.token_hash, Expectation::Any).await?;
         }
         self.drop_unsubscribe_link(&mut unit, &loaded.email).await?;
+        self.tell_former_address(&mut unit, &session.owner_id, &loaded.email, None).await?;
         loaded.email = EmailRecord::default();
         self.put_email(&mut unit, &session.owner_id, loaded, "email:removed").await?;
         commit_or_conflict(unit).await
-    }
-
-    /// Returns to whom an email goes now; `None` if the person does not want it any more, or is gone.
-    pub async fn email_recipient(
-        &self,
-        unit: &mut Unit,
-        owner_id: &str,
-        content: &EmailContent,
-    ) -> Result<Option<EmailRecipient>, StateError> {
-        let record = read::<EmailRecord>(unit, &self.records.emails, owner_id).await?;
-        let Some((record, _)) = record else { return Ok(None) };
-        let now = unit.now().as_millis();
-        let (address, unsubscribe) = match content {
-            EmailContent::Verification { token } => {
-                let hash = secret::hash(token).hex();
-                let pending = record
-                    .pending
-                    .filter(|pending| pending.token_hash == hash && pending.expires_at > now);
-                (pending.map(|pending| pending.address), None)
-            }
-            EmailContent::Notices { .. } if record.is_wanted => {
-                let token = record.unsubscribe.as_ref();
-                (record.address, token.and_then(|token| self.open_text(token)))
-            }
-            EmailContent::Notices { .. } => (None, None),
-        };
-        let address = address.and_then(|address| self.open_text(&address));
-        let address = address.and_then(|address| EmailAddress::parse(&address).ok());
-        Ok(address.map(|address| EmailRecipient { address, unsubscribe }))
-    }
-
-    /// Notes in a unit that the mail server knows no mailbox with this address of a person: nothing more is sent to
-    /// it, and the person's page says so.
-    pub async fn refuse_email(
-        &self,
-        unit: &mut Unit,
-        owner_id: &str,
-        address: &EmailAddress,
-    ) -> Result<(), StateError> {
-        let mut loaded = self.load_email(unit, owner_id).await?;
-        let refused = Some(self.seal_text(address.as_str())?);
-        let email = &mut loaded.email;
-        let is_refused = |text: &String| self.open_text(text).as_deref() == Some(address.as_str());
-        if let Some(pending) = email.pending.take_if(|pending| is_refused(&pending.address)) {
-            unit.delete(&self.records.email_links, &pending.token_hash, Expectation::Any).await?;
-        }
-        if email.address.as_ref().is_some_and(is_refused) {
-            self.drop_unsubscribe_link(unit, email).await?;
-            let pending = email.pending.take();
-            *email = EmailRecord { pending, ..EmailRecord::default() };
-        }
-        email.refused = refused;
-        self.put_email(unit, owner_id, loaded, "email:refused").await
-    }
-
-    /// Adds an email to a unit, which is sent after its commit.
-    pub fn queue_email(
-        &self,
-        unit: &mut Unit,
-        owner_id: &str,
-        content: EmailContent,
-    ) -> Result<(), StateError> {
-        let now = unit.now();
-        let email = Email { owner_id: owner_id.to_owned(), content, created_at: now };
-        let input = email.seal(self.store.keys(), entropy()).ok_or_else(unsealed)?;
-        let id = new_identifier("eml", now, secret::random());
-        let name = format!("{owner_id}/{id}");
-        let key = TimerKey { capability: OUTGOING_EMAIL.to_owned(), name, test_mode: false };
-        let (setting, action) = (new_request_id(now).to_string(), "send".to_owned());
-        unit.change_timer(key, TimerChange::Set { setting, at: now, action, input });
-        Ok(())
     }
 
     /// Returns the person and what the link with this token does.
@@ -315,6 +229,7 @@ impl Identity {
             unit.delete(links, &pending.token_hash, Expectation::Any).await?;
         }
         self.drop_unsubscribe_link(unit, email).await?;
+        self.tell_former_address(unit, owner_id, email, Some(&link.address)).await?;
         let unsubscribe = new_token();
         let record =
             EmailLinkRecord { owner_id: owner_id.to_owned(), confirms: false, expires_at: None };
@@ -323,27 +238,14 @@ impl Identity {
         *email = EmailRecord {
             address: Some(self.seal_text(link.address.as_str())?),
             is_wanted: true,
-            verified_at: Some(unit.now().as_millis()),
+            confirmed_at: Some(unit.now().as_millis()),
             unsubscribe: Some(self.seal_text(&unsubscribe)?),
             ..EmailRecord::default()
         };
         Ok(())
     }
 
-    /// Returns what is to be counted for one more request to this address; `None` if there were too many.
-    async fn count_requests_to(
-        &self,
-        unit: &Unit,
-        address: &EmailAddress,
-    ) -> Result<Option<Count>, IdentityError> {
-        let key = self.store.keys().derive(Keyring::EMAILS).first().copied().unwrap_or_default();
-        let digest = Digest::of_value(&json!([key, address.as_str().to_lowercase()])).hex();
-        let name = format!("email requests to/{digest}");
-        let rate = (DAY_MS / REQUESTS_TO_ADDRESS, REQUESTS_TO_ADDRESS);
-        Ok(unit.count_use(name, rate).await?.ok())
-    }
-
-    async fn drop_unsubscribe_link(
+    pub(crate) async fn drop_unsubscribe_link(
         &self,
         unit: &mut Unit,
         email: &EmailRecord,
@@ -355,7 +257,11 @@ impl Identity {
         Ok(())
     }
 
-    async fn load_email(&self, unit: &mut Unit, owner_id: &str) -> Result<Loaded, StateError> {
+    pub(crate) async fn load_email(
+        &self,
+        unit: &mut Unit,
+        owner_id: &str,
+    ) -> Result<Loaded, StateError> {
         let (owner, owner_revision) = self.load_owner(unit, owner_id).await?;
         let found = read::<EmailRecord>(unit, &self.records.emails, owner_id).await?;
         let (email, expect) = match found {
@@ -366,23 +272,16 @@ impl Identity {
     }
 
     /// Adds the changed record to a unit, with a row of the audit log.
-    async fn put_email(
+    pub(crate) async fn put_email(
         &self,
         unit: &mut Unit,
         owner_id: &str,
         loaded: Loaded,
         action: &str,
     ) -> Result<(), StateError> {
-        let Loaded { mut email, expect, mut owner, owner_revision } = loaded;
-        let has_other = email.address.is_some() || email.refused.is_some();
-        let pending = email.pending.as_ref().filter(|_| !has_other);
-        email.expires_at = pending.map(|pending| pending.expires_at);
+        let Loaded { email, expect, mut owner, owner_revision } = loaded;
         let has_email = email.address.is_some() && email.is_wanted;
-        if email == EmailRecord::default() {
-            unit.delete(&self.records.emails, owner_id, Expectation::Any).await?;
-        } else {
-            write(unit, &self.records.emails, owner_id, &email, expect).await?;
-        }
+        self.write_email(unit, owner_id, email, expect).await?;
         if owner.has_email != has_email {
             owner.has_email = has_email;
             let expect = Expectation::Revision(owner_revision);
@@ -395,16 +294,19 @@ impl Identity {
         Ok(())
     }
 
-    /// Seals a text of a record, in the form in which an export opens it.
-    fn seal_text(&self, text: &str) -> Result<String, StateError> {
-        let keys = self.store.keys().derive_for(HOST, Keyring::SEAL);
-        let sealed = sealed::seal(&keys, entropy(), text.as_bytes()).ok_or_else(unsealed)?;
-        Ok(to_hex(&sealed))
-    }
-
-    fn open_text(&self, text: &str) -> Option<String> {
-        let keys = self.store.keys().derive_for(HOST, Keyring::SEAL);
-        String::from_utf8(sealed::open(&keys, &from_hex(text)?)?).ok()
+    /// Adds a record to a unit with the time at which the sweep looks at it; deletes it if nothing is left in it.
+    pub(crate) async fn write_email(
+        &self,
+        unit: &mut Unit,
+        owner_id: &str,
+        mut email: EmailRecord,
+        expect: Expectation,
+    ) -> Result<(), StateError> {
+        email.expires_at = email.next_expiry();
+        match email == EmailRecord::default() {
+            true => unit.delete(&self.records.emails, owner_id, Expectation::Any).await,
+            false => write(unit, &self.records.emails, owner_id, &email, expect).await,
+        }
     }
 }
 
@@ -417,8 +319,4 @@ fn new_token() -> String {
 fn later(open_at: u64, now: Timestamp) -> IdentityError {
     let wait = open_at.saturating_sub(now.as_millis()).div_ceil(1000);
     IdentityError::EmailLater { after_s: u32::try_from(wait).unwrap_or(u32::MAX) }
-}
-
-fn unsealed() -> StateError {
-    StateError::Invalid("sealing failed".to_owned())
 }

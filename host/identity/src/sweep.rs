@@ -2,6 +2,7 @@
 
 use crate::{
     auth_action::AuthAction,
+    email_records::EmailRecord,
     error::IdentityError,
     identity::Identity,
     records::{AgentRecord, EXPIRES_AT, OwnerRecord, commit, read},
@@ -40,12 +41,12 @@ impl Identity {
             &records.ceremonies,
             &records.device_codes,
             &records.kept_suspensions,
-            &records.emails,
             &records.email_links,
         ];
         for collection in expiring {
             self.remove_expired(collection).await?;
         }
+        self.remove_expired_addresses().await?;
         self.remove_expired_agents().await
     }
 
@@ -59,6 +60,30 @@ impl Identity {
             }
             // A conflict means that the expiry of a record was extended; the next round, or the
             // next sweep, removes the others.
+            commit(unit).await?;
+            if found.len() < BATCH as usize {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Removes email addresses that nobody has confirmed in time or that were refused long ago. The rest of the
+    /// record stays.
+    async fn remove_expired_addresses(&self) -> Result<(), IdentityError> {
+        let emails = &self.records.emails;
+        loop {
+            let mut unit = self.unit();
+            let found = find_expired(&mut unit, emails).await?;
+            for document in &found {
+                let Some((mut record, revision)) =
+                    read::<EmailRecord>(&mut unit, emails, &document.id).await?
+                else {
+                    continue;
+                };
+                record.remove_expired(unit.now().as_millis());
+                let expect = Expectation::Revision(revision);
+                self.write_email(&mut unit, &document.id, record, expect).await?;
+            }
             commit(unit).await?;
             if found.len() < BATCH as usize {
                 return Ok(());

@@ -60,7 +60,7 @@ pub enum EmailError {
     /// The reason names no address: the recipient is not sent before this.
     #[error("the SMTP server cannot be used: {0}")]
     Unusable(String),
-    #[error("the SMTP server answers {0} for now")]
+    #[error("the SMTP server refuses the email for now with {0}")]
     Later(u16),
     #[error("the SMTP server refuses the email with {0}")]
     Refused(u16),

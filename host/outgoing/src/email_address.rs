@@ -60,6 +60,12 @@ impl EmailAddress {
         self.0.as_ref()
     }
 
+    /// Returns the mailbox, to which most mail servers also deliver `name+anything@…` and any case.
+    pub fn mailbox(&self) -> String {
+        let name = self.0.user().split('+').next().unwrap_or_default();
+        format!("{name}@{}", self.0.domain()).to_lowercase()
+    }
+
     /// Returns the address with most of it hidden, such as `a•••@example.com`.
     pub fn masked(&self) -> String {
         let first: String = self.0.user().chars().take(1).collect();
@@ -88,6 +94,15 @@ mod tests {
             assert_eq!(EmailAddress::parse(text).unwrap().as_str(), read);
         }
         assert_eq!(EmailAddress::parse("ada@example.com").unwrap().masked(), "a•••@example.com");
+    }
+
+    #[test]
+    fn variants_of_an_address_are_one_mailbox() {
+        for text in
+            ["ada@example.com", "ADA@Example.com", "Ada+1@example.com", "ada+a+b@example.com"]
+        {
+            assert_eq!(EmailAddress::parse(text).unwrap().mailbox(), "ada@example.com", "{text}");
+        }
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub(crate) fn email_text(
     let host = public_url.split_once("://").map_or(public_url, |(_, host)| host);
     let paragraph = |text: &str| Part::Paragraph(text.to_owned());
     let (subject, mut parts) = match content {
-        EmailContent::Verification { token } => {
+        EmailContent::Confirmation { token } => {
             let parts = vec![
                 Part::Paragraph(format!(
                     "Somebody with an account at {host} has entered this address, to be told by email what happens there."
@@ -42,6 +42,18 @@ pub(crate) fn email_text(
                 ),
             ];
             (format!("Confirm your address for {host}"), parts)
+        }
+        EmailContent::Change { is_removal, .. } => {
+            let change = if *is_removal { "removed" } else { "changed" };
+            let subject =
+                format!("The address for emails about your account at {host} was {change}");
+            let parts = vec![
+                Part::Paragraph(format!("{subject}.")),
+                paragraph("If it was not you, see on your account page who is signed in:"),
+                Part::Link(format!("{public_url}/account")),
+                paragraph("This is the last email to this address."),
+            ];
+            (subject, parts)
         }
         EmailContent::Notices { lines } => {
             let subject = match lines.as_slice() {

@@ -15,6 +15,8 @@ pub struct Emails {
 #[derive(Debug, Clone, Copy)]
 pub struct EmailStatus {
     pub sent_today: u64,
+    /// How many of them asked for a confirmation.
+    pub confirmations_today: u64,
     pub per_day: u64,
     pub waiting: u64,
     /// How many of the waiting ones are due.
@@ -28,6 +30,17 @@ impl EmailStatus {
     pub const fn is_exhausted(&self) -> bool {
         self.sent_today >= self.per_day
     }
+
+    /// Returns whether no more emails that ask for a confirmation are sent on this day.
+    pub fn confirms_no_more(&self) -> bool {
+        self.is_exhausted() || self.confirmations_today >= confirmations_of(self.per_day)
+    }
+}
+
+/// Returns how many of the emails of a day may ask for a confirmation, so that strangers who enter addresses do not
+/// keep people from hearing what happens.
+pub(super) fn confirmations_of(per_day: u64) -> u64 {
+    (per_day / 2).max(1)
 }
 
 impl Emails {

@@ -1,5 +1,6 @@
 //! An email to a person that waits in the database until it is sent, and which events are told by email. An email
-//! names its recipient by the owner's id: the address is read when it is sent, so no copy of it waits anywhere.
+//! names its recipient by the owner's id: the address is read when it is sent. Only the last email to an address that
+//! the person has replaced or removed has it, sealed, because no record does any more.
 
 use crate::{Keyring, Timestamp, delivery::actor_of, is_always_delivered, sealed};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -29,7 +30,10 @@ pub struct Email {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum EmailContent {
     /// Asks whether the address is the person's. The token is that of the link.
-    Verification { token: String },
+    Confirmation { token: String },
+    /// Tells the address that was the person's until now that it was replaced or removed. It is sealed, as in a
+    /// record.
+    Change { former: String, is_removal: bool },
     /// Tells what has happened, in sentences.
     Notices { lines: Vec<String> },
 }
@@ -38,7 +42,8 @@ impl EmailContent {
     /// Returns the kind, for metrics.
     pub const fn kind(&self) -> &'static str {
         match self {
-            Self::Verification { .. } => "verification",
+            Self::Confirmation { .. } => "confirmation",
+            Self::Change { .. } => "change",
             Self::Notices { .. } => "notices",
         }
     }
@@ -79,7 +84,7 @@ mod tests {
         let keys = keys();
         let email = Email {
             owner_id: "own_1".into(),
-            content: EmailContent::Verification { token: "t0ken".into() },
+            content: EmailContent::Confirmation { token: "t0ken".into() },
             created_at: Timestamp::from_millis(7),
         };
         let stored = email.seal(&keys, [7; 32]).unwrap();

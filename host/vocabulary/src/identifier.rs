@@ -80,6 +80,12 @@ pub fn new_identifier(prefix: &str, now: Timestamp, random: u128) -> String {
     format!("{prefix}_{}", Ulid::from_parts(now.as_millis(), random))
 }
 
+/// Returns the instant at which an identifier of this host was made.
+pub fn made_at(identifier: &str) -> Option<Timestamp> {
+    let (_, ulid) = identifier.rsplit_once('_')?;
+    Ulid::from_string(ulid).ok().map(|ulid| Timestamp::from_millis(ulid.timestamp_ms()))
+}
+
 /// The ids that no capability has, because the reference has other pages at these names.
 pub const RESERVED_IDS: [&str; 3] = ["connect", "errors", "guides"];
 
@@ -138,5 +144,7 @@ mod tests {
         let id = new_identifier("agt", Timestamp::from_millis(1_795_285_800_000), 7);
         assert!(id.starts_with("agt_01"), "{id}");
         assert_eq!(id.len(), 30);
+        assert_eq!(made_at(&id), Some(Timestamp::from_millis(1_795_285_800_000)));
+        assert_eq!(made_at("setting"), None);
     }
 }

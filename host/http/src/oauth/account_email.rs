@@ -2,7 +2,7 @@
 
 use crate::App;
 use portolan_identity::{EmailView, IdentityError, Session};
-use portolan_vocabulary::{ErrorCode, Failure, Timestamp};
+use portolan_vocabulary::{ErrorCode, Failure};
 
 /// Returns what the account page shows; `None` if the host sends no emails, or none to this person.
 pub(super) async fn view(app: &App, owner_id: &str) -> Result<Option<EmailView>, IdentityError> {
@@ -38,14 +38,10 @@ async fn give(app: &App, session: &Session, address: &str) -> Result<(), Failure
         return Err(Failure::new(ErrorCode::NotPermitted)
             .message("Nothing is sent to people of test mode, because anybody can be one."));
     }
-    if status.is_exhausted() {
-        return Err(Failure::new(ErrorCode::RateLimited)
-            .message("This host has sent all emails of this day. Try again tomorrow."));
+    if status.confirms_no_more() {
+        return Err(Failure::new(ErrorCode::RateLimited).message(
+            "This host sends no more emails to confirm an address on this day. Try again tomorrow.",
+        ));
     }
     Ok(app.host.identity.request_email(session, address).await?)
-}
-
-/// Returns a time for people to read.
-pub(super) fn until(at: &Timestamp) -> String {
-    crate::times::utc(at)
 }

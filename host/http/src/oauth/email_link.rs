@@ -70,7 +70,7 @@ fn answer(app: &App, found: Result<Option<EmailLink>, IdentityError>, is_done: b
         }
         Ok(None) => {
             let text = "It was used, or has expired, or the address was changed or removed. Nothing is sent because of it. You see and change your address on the page /account.";
-            stop_page(StatusCode::NOT_FOUND, "This link does nothing any more", text)
+            stop_page(StatusCode::NOT_FOUND, "This link is no longer valid", text)
         }
         Err(error) => failed(&error.into()),
     }
