@@ -32,8 +32,11 @@ pub(crate) const HOLDS: Collection<Hold> = Collection::new("holds")
     .index("group", &["group_id", "until"]);
 
 /// How long each organizer has held each person in the last 24 hours, keyed by both ids.
-pub(crate) const HELD: Collection<Held> =
-    Collection::new("held").people(&[Person::delete("organizer"), Person::delete("owner_id")]);
+pub(crate) const HELD: Collection<Held> = Collection::new("held").people(&[
+    Person::delete("$id"),
+    Person::delete("organizer"),
+    Person::delete("owner_id"),
+]);
 
 pub(crate) const POLLS: Collection<Poll> = Collection::new("polls")
     .people(&[
