@@ -87,7 +87,7 @@ async fn busy_host() -> (Host, String) {
         .agent
         .call("notes", json!({ "action": "unknown" }))
         .await
-        .assert_refused(400, "validation_failed");
+        .assert_refused(400, "unknown_action");
     let mut text = String::new();
     wait_until(async || {
         text = host.operate("/metrics").await.text;

@@ -19,7 +19,7 @@ impl People {
             return None;
         }
         let is_withheld = |audience| {
-            let parties = self.parties(&document, audience);
+            let parties = self.parties(id, &document, audience);
             !parties.is_empty() && !people.iter().any(|person| parties.contains(person))
         };
         if is_withheld(Audience::Personal) {
@@ -31,10 +31,13 @@ impl People {
     }
 
     /// Returns the people at the paths that declare the whole document for an audience.
-    fn parties(&self, document: &Value, audience: Audience) -> BTreeSet<String> {
+    fn parties(&self, id: &str, document: &Value, audience: Audience) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         for subject in self.0.iter().filter(|subject| subject.document == Some(audience)) {
-            collect_person_ids(document, &subject.path, &mut found);
+            match subject.is_document_id {
+                true => found.extend(person_ids(id).map(str::to_owned)),
+                false => collect_person_ids(document, &subject.path, &mut found),
+            }
         }
         found
     }

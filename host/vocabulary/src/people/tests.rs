@@ -218,6 +218,17 @@ fn a_personal_document_is_only_of_the_person_at_its_path() {
 }
 
 #[test]
+fn a_personal_document_with_the_id_of_a_person_is_only_theirs() {
+    let declared = people(&[
+        ("$id", Erasure::DeleteDocument, &[("$id", Audience::Personal)]),
+        ("about", Erasure::DeleteDocument, &[]),
+    ]);
+    let document = json!({"about": ANNA});
+    assert_eq!(declared.export(BEN, document.clone(), &[ANNA.to_owned()]), None);
+    assert_eq!(declared.export(BEN, document.clone(), &[BEN.to_owned()]), Some(document));
+}
+
+#[test]
 fn a_document_that_is_personal_to_several_people_is_hidden_from_others() {
     let declared = people(&[
         ("by", Erasure::Redact, &[("$id", Audience::Personal)]),
