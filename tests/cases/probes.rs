@@ -87,7 +87,7 @@ async fn a_deleted_data_folder_makes_a_node_unready_and_loses_no_write() {
     agent.call("notes", note("refused")).await.assert_refused(503, "dependency_unavailable");
     wait_for_readiness(&host, &["data_folder", "database"]).await;
     let diagnosis = diagnose_running(&host);
-    diagnosis.names("data_folder", "error", &["is gone", "put", "portolan restore"]);
+    diagnosis.names("data_folder", "error", &["cannot be found", "put", "portolan restore"]);
     diagnosis.names("database", "error", &["was deleted or replaced", "stop the host"]);
     // Another folder in its place does not help.
     std::fs::create_dir(&data).unwrap();
