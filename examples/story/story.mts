@@ -31,6 +31,7 @@ class Agent {
   readonly name: string;
   readonly events: Json[] = [];
   ownerId = "";
+  private heard = 0;
   private readonly token: string;
   private cursor?: string;
 
@@ -83,16 +84,21 @@ class Agent {
     return answer.body.result;
   }
 
-  /** Reads and acknowledges events until the newest has this type, and returns that one. */
-  async hears(last: string): Promise<Json> {
-    while (this.events.at(-1)?.type !== last) {
+  /**
+   * Returns the next event of this type after the one that was returned last. Reads and acknowledges events until
+   * there is one; others may come before and after it.
+   */
+  async hears(wanted: string): Promise<Json> {
+    const find = () =>
+      this.events.findIndex((event, place) => place >= this.heard && event.type === wanted);
+    while (find() < 0) {
       const query = new URLSearchParams({ wait: "20" });
       if (this.cursor !== undefined) {
         query.set("cursor", this.cursor);
       }
       const { status, body: page } = await this.send("GET", `/v1/agent-events/stream?${query}`);
       if (status !== 200 || page.events.length === 0) {
-        fail(`${this.name} waits for ${last} in vain: ${JSON.stringify(page, null, 2)}`);
+        fail(`${this.name} waits for ${wanted} in vain: ${JSON.stringify(page, null, 2)}`);
       }
       this.cursor = page.cursor;
       for (const event of page.events) {
@@ -102,7 +108,8 @@ class Agent {
       const ids = page.events.map((event: Json) => event.id);
       await this.send("POST", "/v1/agent-events/ack", { ack_event_ids: ids });
     }
-    return this.events.at(-1)!;
+    this.heard = find() + 1;
+    return this.events[this.heard - 1]!;
   }
 }
 

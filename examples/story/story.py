@@ -44,6 +44,7 @@ class Agent:
     def __init__(self, name):
         self.name = name
         self.events = []
+        self.heard = 0
         self.cursor = None
         _, agent = request("POST", "/v1/agents/register",
                            body={"type": "anonymous", "agent_name": name, "mode": "test"})
@@ -69,21 +70,24 @@ class Agent:
             time.sleep(wait)
         sys.exit(f"{self.name}: {capability} {action} is refused: {json.dumps(answer, indent=2)}")
 
-    def hears(self, last):
-        """Reads and acknowledges events until the newest has this type, and returns that one."""
-        while not self.events or self.events[-1]["type"] != last:
+    def hears(self, wanted):
+        """Returns the next event of this type after the one that was returned last. Reads and acknowledges events
+        until there is one; others may come before and after it."""
+        while wanted not in [event["type"] for event in self.events[self.heard:]]:
             path = "/v1/agent-events/stream?wait=20"
             path += f"&cursor={self.cursor}" if self.cursor else ""
             status, page = request("GET", path, self.token)
             if status != 200 or not page["events"]:
-                sys.exit(f"{self.name} waits for {last} in vain: {json.dumps(page, indent=2)}")
+                sys.exit(f"{self.name} waits for {wanted} in vain: {json.dumps(page, indent=2)}")
             self.cursor = page["cursor"]
             for event in page["events"]:
                 print(f"{self.name} hears {event['type']}: {event['data'].get('summary', '')}")
                 self.events.append(event)
             ids = [event["id"] for event in page["events"]]
             request("POST", "/v1/agent-events/ack", self.token, {"ack_event_ids": ids})
-        return self.events[-1]
+        types = [event["type"] for event in self.events]
+        self.heard = types.index(wanted, self.heard) + 1
+        return self.events[self.heard - 1]
 
 
 def hour(days, hours):
