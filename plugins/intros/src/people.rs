@@ -7,7 +7,8 @@ use people_kit::visible;
 /// Returns whether the person of a seat sees both others.
 pub(crate) fn sees_others(seat: &Seat) -> Result<bool> {
     let others = seat.others();
-    Ok(visible::people(&seat.owner_id, others)?.len() == others.len())
+    let visible = visible::people(&seat.owner_id, others)?;
+    Ok(others.iter().all(|id| visible.contains_key(*id)))
 }
 
 /// Returns whether a person is reached by what others send, and wants to be.
