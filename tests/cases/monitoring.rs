@@ -19,7 +19,7 @@ use std::{
 use tempfile::TempDir;
 
 /// The bucket of a histogram that is above the limit of an alert.
-const SLOW: &str = "http_server_request_duration_seconds_bucket{http_request_method=\"POST\",http_route=\"/v1/capabilities/{id}/call\",http_response_status_code=\"200\",le=\"+Inf\"}";
+const SLOW: &str = "http_server_request_duration_seconds_bucket{le=\"+Inf\",http_request_method=\"POST\",http_route=\"/v1/capabilities/{id}/call\",http_response_status_code=\"200\"}";
 const COMMITS: &str = "db_client_operation_duration_seconds_count{db_system_name=\"sqlite\",db_operation_name=\"COMMIT\",error_type=\"\"}";
 const RUNS: &str = "portolan_call_duration_seconds_count{capability=\"notes\",action=\"put\"}";
 const QUOTA: &str = "portolan_quota_used{capability=\"notes\",mode=\"live\",quota=\"documents\"}";
