@@ -165,6 +165,9 @@ fn build(machine: Machine) -> Result<PathBuf> {
 /// Copies a program so that it can be run.
 fn copy_program(from: &Path, to: &Path) -> Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder)?;
+    }
     fs::copy(from, to).with_context(|| format!("cannot read {}", from.display()))?;
     Ok(fs::set_permissions(to, fs::Permissions::from_mode(0o755))?)
 }
