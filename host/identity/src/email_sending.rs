@@ -27,7 +27,7 @@ pub enum EmailRecipient {
     },
     /// The person does not want it any more, or is gone.
     Unwanted,
-    /// None of the keys opens the address.
+    /// The address is sealed by a key that this node does not have.
     Unopened,
 }
 

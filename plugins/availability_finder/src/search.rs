@@ -1,6 +1,6 @@
 //! The search in cells: which times suit all, or all but a few.
 
-/// Who has to be free.
+/// The people who have to be free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Who {
     /// The first person, and all others but this number of them.

@@ -47,7 +47,7 @@ impl Locks {
         changes.reads.keys().for_each(|key| locks.document(key, false));
         for (key, holder) in &changes.holders {
             locks.unique_value(key, false);
-            // Whoever releases the value changes its holder.
+            // A unit that releases the value writes the document that holds it.
             if let Some(id) = holder {
                 let id = id.clone();
                 locks.document(&DocumentKey { collection: key.collection, id }, false);

@@ -20,7 +20,7 @@ fn a_collective_booking_needs_all() {
     let refusal = book(&mut world, &group_id, 5, "collective").unwrap_err();
     assert_eq!(refusal.code, "slot_taken");
     assert!(!refusal.conflict.unwrap().to_string().contains("own_"));
-    // Whoever takes part may cancel, and the time is free again.
+    // Each attendee may cancel, and the time is free again.
     world = world.owner(&person(2));
     let cancel = json!({ "booking_id": booked["booking_id"] });
     assert_eq!(world.call("cancel_booking", &cancel).unwrap()["state"], "cancelled");

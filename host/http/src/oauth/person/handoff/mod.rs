@@ -110,7 +110,7 @@ pub(crate) async fn show(
         Ok(found) => found,
         Err(failure) => return stopped(&app, &token, failure, person.as_ref()).await,
     };
-    // Who only looks gets no cookie.
+    // A visitor who has not signed in gets no cookie.
     let (form_token, cookies) = match &person {
         Some(_) => form_token(&app, cookies),
         None => (String::new(), cookies),
