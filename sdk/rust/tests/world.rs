@@ -353,7 +353,7 @@ fn a_mistake_is_one_clear_sentence() {
     let sentence = panics(|| shelf().run(|call| Library::buy(call, BookId { id: "a".into() })));
     assert_eq!(
         sentence,
-        "agent_credits.balance is called: give the world its answer with `answer` or `refuse`"
+        "agent_credits.balance is called: give the world its answer with `answer`, `answer_by` or `refuse`"
     );
     let sentence = panics(|| library().run(|_| portolan_sdk::contract::sms::send("+49", "x")));
     assert_eq!(sentence, "a test's world has no sms.send: test this with `portolan test`");
