@@ -1,6 +1,5 @@
-//! What every shipped capability promises in its own descriptor, checked by calls: its examples
-//! succeed, bad input is refused with its place, next steps can be called, and all error codes are
-//! declared.
+//! The promises of every shipped capability's descriptor, checked by calls: its examples succeed,
+//! bad input is refused with its place, next steps can be called, and all error codes are declared.
 
 use crate::{
     cases::plugins::shipped,
