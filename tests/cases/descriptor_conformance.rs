@@ -1,5 +1,6 @@
-//! The promises of every shipped capability's descriptor, checked by calls: its examples succeed,
-//! bad input is refused with its place, next steps can be called, and all error codes are declared.
+//! What every shipped capability promises in its own descriptor, checked by calls: its examples
+//! succeed, bad input is refused with its place, next steps can be called, and all error codes are
+//! declared.
 
 use crate::{
     cases::plugins::shipped,

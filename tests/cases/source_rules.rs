@@ -27,13 +27,10 @@ const HOMES: [(&str, &[&str]); 11] = [
 ];
 
 /// Texts that equal the id of a shipped capability but mean something else, each with its crate.
-const HOMONYMS: [(&str, &str); 5] = [
+const HOMONYMS: [(&str, &str); 3] = [
     // A collection of the host's own records.
     ("identity", "owners"),
     ("store", "owners"),
-    // A sensitive interface, and a role.
-    ("sandbox", "approvals"),
-    ("vocabulary", "approvals"),
     // A scope.
     ("vocabulary", "svc.events"),
 ];

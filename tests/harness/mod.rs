@@ -1,7 +1,6 @@
 //! Starts hosts, fills their catalogs, and talks to them.
 
 mod agent;
-pub mod approvals;
 pub mod arrivals;
 pub mod calendars;
 pub mod canaries;

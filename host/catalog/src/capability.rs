@@ -4,7 +4,6 @@ use crate::{
     action::{Action, Schemas},
     call_schema::schema_document,
     capability_tool::{CapabilityTool, tool_name, tools},
-    consequence::consequence,
     document::Document,
     person_page::{PersonPage, person_pages},
     schema_cost::values_in_fields,
@@ -38,9 +37,9 @@ pub struct Capability {
     pub schema: Document,
     /// Its MCP tools, the declared ones first. Each action that agents may call is in one.
     pub tools: Vec<CapabilityTool>,
-    /// The parts and forms of a person's page, in the order of the actions.
+    /// What belongs on a person's page, in the order of the actions.
     pub person_pages: Vec<PersonPage>,
-    /// The parts and forms of the pages of handoffs.
+    /// What belongs on the pages of handoffs.
     pub drafted: Vec<PersonPage>,
 }
 
@@ -75,7 +74,7 @@ impl Selected<'_> {
 }
 
 fn is_callable(action: &&Action) -> bool {
-    action.is_callable()
+    action.descriptor.access != Access::Internal
 }
 
 /// Returns whether an action changes nothing: by its access, or because its component has no import to change
@@ -104,8 +103,6 @@ impl Capability {
             .zip(schemas)
             .map(|(action, schemas)| Action {
                 no_dry_run: descriptor.has_no_dry_run(&action.name),
-                by_person: descriptor.is_by_person(&action.name),
-                consequence: consequence(&descriptor, &action, &publisher),
                 descriptor: action,
                 schemas,
             })
@@ -135,7 +132,7 @@ impl Capability {
     }
 
     /// Returns whether this is by the same publisher as another capability, perhaps with another key.
-    pub fn same_publisher(&self, other: &Self) -> bool {
+    pub(super) fn same_publisher(&self, other: &Self) -> bool {
         self.publisher == other.publisher
             || self.predecessors.contains(&other.publisher)
             || other.predecessors.contains(&self.publisher)
@@ -222,13 +219,12 @@ impl Capability {
                 None => return Err(self.missing_action("required")),
             },
         };
-        // An action that only a person may take is refused with its reason, after the permission is checked.
-        let is_selected = |action: &&Action| action.descriptor.access != Access::Internal;
-        let action = self.action(&name).filter(is_selected).ok_or_else(|| {
-            Failure::new(ErrorCode::UnknownAction)
-                .conflict(self.action_violation("enum"))
-                .next(self.schema_step())
-        })?;
+        let action =
+            self.callable().find(|action| action.descriptor.name == name).ok_or_else(|| {
+                Failure::new(ErrorCode::UnknownAction)
+                    .conflict(self.action_violation("enum"))
+                    .next(self.schema_step())
+            })?;
         Ok(Selected { action, body })
     }
 

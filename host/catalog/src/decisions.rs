@@ -9,7 +9,7 @@ use portolan_store::{Attachments, AuditRecord, DbError, InstalledId, Unit, Versi
 use portolan_vocabulary::{Digest, Operator};
 use std::collections::BTreeMap;
 
-/// The reasons why a decision cannot be made.
+/// Why a decision cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum DecisionError {
     #[error(

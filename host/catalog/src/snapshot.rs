@@ -32,9 +32,9 @@ pub struct Snapshot {
     pub platform: Arc<Platform>,
     /// The list of the capabilities, in pages.
     listing: Listing,
-    /// The capability that the operator has assigned to each role.
+    /// Which capability the operator has assigned to each role.
     pub(super) roles: Roles,
-    /// The permissions that the operator grants.
+    /// What the operator permits.
     pub(super) grants: Grants,
 }
 

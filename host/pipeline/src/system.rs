@@ -26,7 +26,7 @@ pub(super) struct SystemCall<'a> {
     /// The caller in the audit log, if there is one: the operator.
     pub(super) via: Option<String>,
     pub(super) task: Option<Task>,
-    /// The place of the host's call in a trace.
+    /// Where in a trace the host makes the call.
     pub(super) trace: Option<TraceContext>,
 }
 
@@ -52,13 +52,12 @@ impl Host {
             snapshot: &snapshot,
             capability,
             action,
-            context: Arc::new(context.with_session(self.recordings.begin())),
+            context: Arc::new(context),
             input: call.input.to_owned(),
             dry_run: false,
             keyed: None,
             task: call.task,
             by_person: false,
-            approval: None,
             started: Instant::now(),
         };
         let observation = self.begin_observation(&run.capability.id, None);

@@ -1,4 +1,4 @@
-//! Loads files when they are complete, and settles the results.
+//! Files are loaded when they are complete, and the results are settled.
 
 use super::{
     admission::Admitted,

@@ -1,4 +1,4 @@
-//! The reasons why a publication or rollback is refused.
+//! Why a version is not published or rolled back to.
 
 use crate::{problem::Problem, refusal::LoadError};
 use portolan_store::DbError;

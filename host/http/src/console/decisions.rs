@@ -30,7 +30,7 @@ pub(super) struct Decision {
     input: &'static [Field],
     /// The page to which the browser returns, with fields in place of its parts.
     back: &'static str,
-    /// The page's message once it is done.
+    /// What the page then says.
     pub(super) done: &'static str,
 }
 

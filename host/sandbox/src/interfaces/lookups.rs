@@ -4,9 +4,8 @@ use crate::{
     contract::{lookups, types::HostError},
     grant::Grant,
     interfaces::{
-        interface::Interface,
+        interface::{Interface, State, host},
         reply::{Answer, Reply},
-        taped::{TapedState, taped},
     },
     state::CallState,
 };
@@ -16,9 +15,8 @@ use portolan_vocabulary::{LOOKUPS_OF, new_identifier};
 use rand::RngExt as _;
 use serde_json::{Value, json};
 
-pub(super) const INTERFACE: Interface = Interface::sensitive(Grant::Lookups, |linker| {
-    lookups::add_to_linker::<_, TapedState>(linker, taped)
-});
+pub(super) const INTERFACE: Interface =
+    Interface::sensitive(Grant::Lookups, |linker| lookups::add_to_linker::<_, State>(linker, host));
 
 /// The maximum number of waiting look-ups of a capability, in each mode.
 const WAITING: u64 = 256;
@@ -50,7 +48,7 @@ impl CallState {
         action: String,
         about: &str,
     ) -> Answer<String> {
-        let lookup_id = new_identifier("lkp", self.context.now, self.random.host().random());
+        let lookup_id = new_identifier("lkp", self.context.now, self.random.generator().random());
         let capability = format!("{LOOKUPS_OF}{}", self.capability);
         let (now, test_mode) = (self.context.now, self.context.caller.test_mode());
         let work = self.writable_work()?;

@@ -18,7 +18,7 @@ const ENTRIES: i64 = 200;
 const DESIRED: &str =
     "SELECT max(seq) FROM component_versions WHERE capability_id = $1 AND arrival <> 'dropped'";
 
-/// The way in which a version arrived.
+/// How a version arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrival {
@@ -48,12 +48,12 @@ pub struct VersionRecord {
     pub arrival: Arrival,
     /// The name of its file in a catalog folder.
     pub file: String,
-    /// The origin of the component.
+    /// Where the component came from.
     pub source: String,
     /// The operator who published it or rolled back to it, as named by the command.
     pub decided_by: Option<String>,
     pub at: Timestamp,
-    /// The changes that break callers of the previous version, one sentence each.
+    /// What breaks callers of the version before it, one sentence each.
     pub breaking: Vec<String>,
     pub state: VersionState,
 }

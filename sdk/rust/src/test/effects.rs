@@ -1,4 +1,4 @@
-//! The effects of an action: events, timers, nested calls, look-ups and messages.
+//! What an action did: events, timers, nested calls, look-ups and messages.
 
 use crate::{contract::events::Audience, log::Level};
 use serde_json::Value;
@@ -39,7 +39,7 @@ pub struct Lookup {
     pub about: Value,
 }
 
-/// The question of a look-up.
+/// What is looked up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Question {
     /// The TXT records of a name.
