@@ -119,7 +119,7 @@ async fn an_email_that_may_have_arrived_is_sent_again_with_the_same_id() {
     submit(&mut ada, "give_email", ADDRESS).await;
     let first = server.wait_for(1).await;
     wait_until("later", async || outcome(&host, "confirmation", "later").await == 1).await;
-    // The outcome is counted before the next attempt is written down, at the time of then.
+    // The outcome is counted before the next attempt is stored, whose delay may begin after this advance.
     wait_until("sent again", async || {
         host.advance(MINUTE).await;
         server.received().len() == 2

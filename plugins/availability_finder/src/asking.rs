@@ -1,4 +1,4 @@
-//! The people who are asked, and how often they are. With the grid of cells and the bounds of an answer, this is the rule that
+//! The people who are asked, and how often. With the grid of cells and the bounds of an answer, this is the rule that
 //! limits what can be inferred about a person's time.
 
 use crate::{documents::*, limits::*, refusals::*, states::*};
