@@ -6,7 +6,10 @@ use crate::harness::{
 };
 use reqwest::{Client, ClientBuilder, Method};
 use serde_json::{Value, json};
-use std::net::{IpAddr, Ipv4Addr};
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    time::Instant,
+};
 
 pub const BINDING: &str = "svc.phone-binding";
 pub const JSON: (&str, &str) = ("content-type", "application/json");
@@ -177,6 +180,13 @@ pub async fn until_refused(most: usize, mut request: impl AsyncFnMut(usize) -> R
         }
     }
     most
+}
+
+/// Returns how many requests a limit for each minute lets through since `begun`: those of a minute, what the limit
+/// has refilled since, because a busy machine sends slowly, and a few for the time of the last request.
+pub fn permitted(each_minute: usize, begun: Instant) -> usize {
+    let refilled = begun.elapsed().as_secs_f64() * each_minute as f64 / 60.0;
+    each_minute + refilled.ceil() as usize + 10
 }
 
 /// Makes this number of requests, each of which must be answered with one of the statuses.

@@ -2,7 +2,7 @@
 
 use crate::{
     abuse::{
-        attacker::{Attacker, FORM, all_answered, until_refused},
+        attacker::{Attacker, FORM, all_answered, permitted, until_refused},
         cost::{Bound, Cost},
         row::Row,
         scene::{Pace, REQUESTS, Scene},
@@ -14,6 +14,7 @@ use crate::{
     },
 };
 use reqwest::Method;
+use std::time::Instant;
 
 /// The pages of one address in a minute that make a call.
 const PAGE_VIEWS: usize = 600;
@@ -214,13 +215,14 @@ async fn addresses_of_return(scene: &Scene<'_>) -> Cost {
 async fn guessed_links(scene: &Scene<'_>) -> Cost {
     let attacker = scene.attacker();
     let attack = async || {
+        let begun = Instant::now();
         let guess = async |number| {
             let reply = attacker.get(&format!("/m/{number:022}")).await;
             assert!([410, 429].contains(&reply.status.as_u16()), "{}", reply.text);
             reply
         };
         let guessed = until_refused(2 * PAGE_VIEWS, guess).await;
-        assert!(guessed <= PAGE_VIEWS + 20, "{guessed}");
+        assert!(guessed <= permitted(PAGE_VIEWS, begun), "{guessed}");
     };
     scene.measure(Pace::minutes(5), attack).await
 }
@@ -237,6 +239,7 @@ async fn guessed_approvals(scene: &Scene<'_>) -> Cost {
     let attacker = scene.attacker();
     let (mut person, _) = signed_in(scene, &attacker).await;
     let attack = async || {
+        let begun = Instant::now();
         let guess = async |number: usize| {
             let path =
                 format!("/approve?approval_code={:04}-{:04}", number / 10_000, number % 10_000);
@@ -246,7 +249,7 @@ async fn guessed_approvals(scene: &Scene<'_>) -> Cost {
             page.reply
         };
         let guessed = until_refused(2 * PAGE_VIEWS, guess).await;
-        assert!(guessed <= PAGE_VIEWS + 20, "{guessed}");
+        assert!(guessed <= permitted(PAGE_VIEWS, begun), "{guessed}");
     };
     scene.measure(Pace::minutes(2), attack).await
 }
@@ -256,6 +259,7 @@ async fn submitted_approvals(scene: &Scene<'_>) -> Cost {
     let (mut person, _) = signed_in(scene, &attacker).await;
     let page = person.open("/approve").await;
     let attack = async || {
+        let begun = Instant::now();
         let submit = async |number: usize| {
             let code = format!("{:04}-{:04}", number / 10_000, number % 10_000);
             let form = [
@@ -268,7 +272,7 @@ async fn submitted_approvals(scene: &Scene<'_>) -> Cost {
             page.reply
         };
         let submitted = until_refused(2 * PAGE_VIEWS, submit).await;
-        assert!(submitted <= PAGE_VIEWS + 30, "{submitted}");
+        assert!(submitted <= permitted(PAGE_VIEWS, begun), "{submitted}");
     };
     scene.measure(Pace::minutes(2), attack).await
 }
@@ -312,6 +316,7 @@ async fn refusals(scene: &Scene<'_>) -> Cost {
 async fn guessed_cookies(scene: &Scene<'_>) -> Cost {
     let attacker = scene.attacker();
     let attack = async || {
+        let begun = Instant::now();
         let guess = async |number: usize| {
             let cookie = format!("portolan_session={number:043}");
             let reply = attacker.send(Method::GET, ACCOUNT, &[("cookie", &cookie)], None).await;
@@ -319,7 +324,7 @@ async fn guessed_cookies(scene: &Scene<'_>) -> Cost {
             reply
         };
         let guessed = until_refused(2 * PAGE_VIEWS, guess).await;
-        assert!(guessed <= PAGE_VIEWS + 20, "{guessed}");
+        assert!(guessed <= permitted(PAGE_VIEWS, begun), "{guessed}");
     };
     scene.measure(Pace::minutes(2), attack).await
 }
