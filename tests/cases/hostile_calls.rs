@@ -68,10 +68,10 @@ pub const RESOURCES: &[Attack] = &[
     ),
     Attack::new(
         "large_arguments",
-        "hands over arguments of ten megabytes",
+        "hands over arguments of four megabytes",
         Call(500, "capability_answer_invalid"),
         |_| {
-            let prefix = json!({ "repeat": "a", "times": 10_000_000 });
+            let prefix = json!({ "repeat": "a", "times": 4_000_000 });
             with_read_action("large_arguments", json!([{ "op": "new_id", "prefix": prefix }]))
         },
     ),
