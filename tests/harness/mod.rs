@@ -1,6 +1,7 @@
 //! Starts hosts, fills their catalogs, and talks to them.
 
 mod agent;
+pub mod approvals;
 pub mod arrivals;
 pub mod calendars;
 pub mod canaries;
@@ -24,6 +25,7 @@ pub mod inbox;
 pub mod listings;
 pub mod matching;
 pub mod mcp;
+pub mod media;
 pub mod meetings;
 pub mod next_steps;
 pub mod oauth;

@@ -4,6 +4,7 @@ use crate::{
     action::{Action, Schemas},
     call_schema::schema_document,
     capability_tool::{CapabilityTool, tool_name, tools},
+    consequence::consequence,
     document::Document,
     person_page::{PersonPage, person_pages},
     schema_cost::values_in_fields,
@@ -37,9 +38,9 @@ pub struct Capability {
     pub schema: Document,
     /// Its MCP tools, the declared ones first. Each action that agents may call is in one.
     pub tools: Vec<CapabilityTool>,
-    /// What belongs on a person's page, in the order of the actions.
+    /// The parts and forms of a person's page, in the order of the actions.
     pub person_pages: Vec<PersonPage>,
-    /// What belongs on the pages of handoffs.
+    /// The parts and forms of the pages of handoffs.
     pub drafted: Vec<PersonPage>,
 }
 
@@ -74,7 +75,7 @@ impl Selected<'_> {
 }
 
 fn is_callable(action: &&Action) -> bool {
-    action.descriptor.access != Access::Internal
+    action.is_callable()
 }
 
 /// Returns whether an action changes nothing: by its access, or because its component has no import to change
@@ -103,6 +104,8 @@ impl Capability {
             .zip(schemas)
             .map(|(action, schemas)| Action {
                 no_dry_run: descriptor.has_no_dry_run(&action.name),
+                by_person: descriptor.is_by_person(&action.name),
+                consequence: consequence(&descriptor, &action, &publisher),
                 descriptor: action,
                 schemas,
             })
@@ -132,7 +135,7 @@ impl Capability {
     }
 
     /// Returns whether this is by the same publisher as another capability, perhaps with another key.
-    pub(super) fn same_publisher(&self, other: &Self) -> bool {
+    pub fn same_publisher(&self, other: &Self) -> bool {
         self.publisher == other.publisher
             || self.predecessors.contains(&other.publisher)
             || other.predecessors.contains(&self.publisher)
@@ -219,12 +222,13 @@ impl Capability {
                 None => return Err(self.missing_action("required")),
             },
         };
-        let action =
-            self.callable().find(|action| action.descriptor.name == name).ok_or_else(|| {
-                Failure::new(ErrorCode::UnknownAction)
-                    .conflict(self.action_violation("enum"))
-                    .next(self.schema_step())
-            })?;
+        // An action that only a person may take is refused with its reason, after the permission is checked.
+        let is_selected = |action: &&Action| action.descriptor.access != Access::Internal;
+        let action = self.action(&name).filter(is_selected).ok_or_else(|| {
+            Failure::new(ErrorCode::UnknownAction)
+                .conflict(self.action_violation("enum"))
+                .next(self.schema_step())
+        })?;
         Ok(Selected { action, body })
     }
 

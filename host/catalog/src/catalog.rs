@@ -31,7 +31,7 @@ pub struct CatalogOptions {
     /// The file in which this node notes which published versions it has installed.
     pub installation_note: PathBuf,
     pub publishing: PublishSettings,
-    /// What is permitted by the configuration.
+    /// The permissions that the configuration grants.
     pub grants: Grants,
     pub trust: Trust,
     pub roles: Roles,
@@ -54,7 +54,7 @@ pub struct Catalog {
     /// The channel through which the keeper gets the components that it is to install.
     pub(super) installations: mpsc::UnboundedSender<Installation>,
     status: Mutex<Status>,
-    /// What is permitted by the configuration and by recorded decisions.
+    /// The permissions that the configuration and recorded decisions grant.
     grants: Mutex<Grants>,
     waiting: Mutex<Vec<Waiting>>,
     /// The record of every capability that is or was served, by id.

@@ -9,7 +9,7 @@ use portolan_store::{Attachments, AuditRecord, DbError, InstalledId, Unit, Versi
 use portolan_vocabulary::{Digest, Operator};
 use std::collections::BTreeMap;
 
-/// Why a decision cannot be made.
+/// The reasons why a decision cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum DecisionError {
     #[error(

@@ -29,6 +29,7 @@
 //! - `lint`: advice for authors, beyond what a host requires
 //! - `capability`, `action`: what is loaded, and how a body selects its action
 //! - `capability_tool`: the groups of actions that are its tools, and what people want with them
+//! - `consequence`: what an action brings about for its caller's person
 //! - `person_page`, `plain_field`: what belongs on a person's page, and the fields that a form can have
 //! - `schema`, `schema_cost`, `schema_part`: JSON Schemas, what violates them, the work that a check can take,
 //!   and the part for one place
@@ -55,6 +56,7 @@ mod capability;
 mod capability_tool;
 mod catalog;
 mod check;
+mod consequence;
 mod counts;
 mod decisions;
 mod desired;
@@ -89,6 +91,7 @@ mod publishing;
 mod reach;
 mod reference;
 mod refusal;
+mod rehearsal;
 mod requests;
 mod roles;
 mod schema;

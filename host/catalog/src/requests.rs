@@ -26,7 +26,7 @@ const INSTALLATION_TIMEOUT: Duration = Duration::from_secs(30);
 #[derive(Debug, Serialize)]
 pub struct History {
     pub id: String,
-    /// What serves at this node.
+    /// The version that serves at this node.
     pub serving: Option<ServingVersion>,
     /// The entry whose version every node is to serve; `None` if nothing was published.
     pub desired: Option<i64>,
@@ -168,7 +168,7 @@ fn rollback_target<'a>(
             .iter()
             .filter(|entry| entry.record.version == wanted || entry.record.digest == wanted);
         let first = named.clone().next();
-        // Of several builds with one version, one that does not serve is preferred.
+        // Among several builds with one version, one that does not serve is preferred.
         let found = named.find(|entry| !serves(entry)).or(first);
         let unknown =
             || PublishError::UnknownVersion { id: id.to_owned(), version: wanted.to_owned() };

@@ -32,9 +32,9 @@ pub struct Snapshot {
     pub platform: Arc<Platform>,
     /// The list of the capabilities, in pages.
     listing: Listing,
-    /// Which capability the operator has assigned to each role.
+    /// The capability that the operator has assigned to each role.
     pub(super) roles: Roles,
-    /// What the operator permits.
+    /// The permissions that the operator grants.
     pub(super) grants: Grants,
 }
 

@@ -67,7 +67,7 @@ pub struct Refused {
     pub still_serving: Option<String>,
 }
 
-/// What the operator can decide about a refused component.
+/// The decision by which the operator can accept a refused component.
 #[derive(Debug, Clone, Serialize)]
 pub struct PendingDecision {
     /// `approve` for permissions, `adopt` for an id or a namespace of another publisher.
@@ -119,7 +119,7 @@ pub struct Change {
     pub id: String,
     pub from: Option<String>,
     pub to: Option<String>,
-    /// What callers of the old version can no longer do, one sentence each.
+    /// The breaking changes for callers of the old version, one sentence each.
     pub breaking: Vec<String>,
     /// Whether the change is breaking although the major version is the same.
     pub unannounced: bool,

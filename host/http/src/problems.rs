@@ -5,13 +5,14 @@ use crate::{
     node::{
         Part, Problem,
         parts::{
-            CATALOG, DATABASE, DOCUMENTS, EMAILS, EVENTS, FEEDS, MESSAGES, OPERATORS, QUOTAS,
-            WEBHOOKS,
+            CATALOG, DATABASE, DOCUMENTS, EMAILS, EVENTS, FEEDS, FILES, MESSAGES, OPERATORS,
+            QUOTAS, WEBHOOKS,
         },
     },
     sources::sources_of,
 };
 use axum::{Json, extract::State};
+use portolan_blobs::Place;
 use portolan_publication::Feeds;
 use portolan_vocabulary::Timestamp;
 use serde_json::{Value, json};
@@ -46,6 +47,7 @@ pub(super) async fn problems(State(app): State<Arc<App>>) -> Result<Json<Value>,
     }
     if !checked.problems.iter().any(|problem| problem.part == &DATABASE) {
         check_records(&app, &mut problems).await?;
+        check_files(&app, &mut problems).await;
     }
     problems.0.sort_by_key(|problem| (!problem.unready, problem.severity));
     Ok(Json(json!({ "problems": problems.0 })))
@@ -192,6 +194,23 @@ async fn check_records(app: &App, problems: &mut Problems) -> Result<(), Refusal
         }
     }
     Ok(())
+}
+
+/// Checks the place of the files of people.
+async fn check_files(app: &App, problems: &mut Problems) {
+    match app.host.blobs.place().await {
+        Place::Own => {}
+        Place::Foreign => problems.warning(
+            &FILES,
+            "the files belong to another database, or to a newer state of this one: those that no document names are kept".to_owned(),
+            "correct [media] if it names the place of another host; if this database is the right one, run `portolan media adopt`",
+        ),
+        Place::Unreachable(error) => problems.error(
+            &FILES,
+            format!("the files cannot be reached: {error}"),
+            "look at the folder or the bucket of [media]",
+        ),
+    }
 }
 
 /// Checks the sending of emails.

@@ -30,7 +30,7 @@ const MAX_TEXT_BYTES: usize = 300;
 pub(super) struct PublishParameters {
     /// The name of the file in the catalog folder.
     file: String,
-    /// Where the component came from.
+    /// The origin of the component.
     source: Option<String>,
     by: Option<String>,
 }
@@ -53,16 +53,7 @@ pub(super) async fn publish(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Published>, Refusal> {
     let Query(PublishParameters { file, source, by }) = parameters.map_err(invalid_query)?;
-    let content = body.map_err(|rejection| match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => {
-            let limit = app.host.sandbox.limits().component_bytes;
-            publish_refusal(
-                LoadError::TooLarge { size: content_length(&headers).unwrap_or(limit), limit }
-                    .into(),
-            )
-        }
-        _ => Refusal(Failure::new(ErrorCode::ValidationFailed).message(rejection.body_text())),
-    })?;
+    let content = read_component(&app, &headers, body)?;
     let source = source.map_or_else(|| format!("a file {file}"), shortened);
     let request = PublishRequest { file, source, decider: decider(operator, by) };
     let published = app.host.catalog.publish_component(content.into(), request).await;
@@ -99,6 +90,22 @@ pub(super) async fn history(
     }
 }
 
+/// Returns the component in a body.
+pub(super) fn read_component(
+    app: &App,
+    headers: &HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Bytes, Refusal> {
+    body.map_err(|rejection| match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            let limit = app.host.sandbox.limits().component_bytes;
+            let size = content_length(headers).unwrap_or(limit);
+            publish_refusal(LoadError::TooLarge { size, limit }.into())
+        }
+        _ => Refusal(Failure::new(ErrorCode::ValidationFailed).message(rejection.body_text())),
+    })
+}
+
 /// Returns the length that `Content-Length` states, if it is a number.
 fn content_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
@@ -119,7 +126,7 @@ fn shortened(text: String) -> String {
 }
 
 /// Returns the failure of a publication or rollback, with the reason and the fix that `portolan check` gives.
-fn publish_refusal(error: PublishError) -> Refusal {
+pub(super) fn publish_refusal(error: PublishError) -> Refusal {
     let code = match &error {
         PublishError::Store(_) | PublishError::Stopping => ErrorCode::DependencyUnavailable,
         PublishError::UnknownVersion { .. } => ErrorCode::NotFound,

@@ -1,6 +1,7 @@
 //! Runs a call until it commits, with a retry after each conflict.
 
 use crate::{
+    approvals::Approval,
     execution::{Executed, Execution, ensure_input, find},
     explain::explain,
     health::is_own_fault,
@@ -15,7 +16,7 @@ use portolan_sandbox::CallContext;
 use portolan_store::{
     Attachments, Audience, ConflictKey, NewEvent, StateError, Task, Unit, Verdict,
 };
-use portolan_vocabulary::{Access, Caller, ErrorCode, Failure, is_told_by_email};
+use portolan_vocabulary::{Access, AgentCaller, Caller, ErrorCode, Failure, is_told_by_email};
 use std::{
     collections::BTreeSet,
     fmt::Display,
@@ -41,6 +42,8 @@ pub(super) struct Run<'a> {
     pub(super) task: Option<Task>,
     /// Whether a person makes the call on a page of this host.
     pub(super) by_person: bool,
+    /// The part that the caller's person has to approve, if they limit anything.
+    pub(super) approval: Option<Arc<Approval>>,
     pub(super) started: Instant,
 }
 
@@ -92,7 +95,14 @@ impl Run<'_> {
             context: &self.context,
             input: &self.input,
             dry_run: self.dry_run,
+            approval: self.approval.as_ref(),
         }
+    }
+
+    /// Returns what its person has to approve, with its agent, if it is not a dry run.
+    fn asked(&self) -> Option<(&Approval, &AgentCaller)> {
+        let approval = self.approval.as_deref().filter(|_| !self.dry_run)?;
+        Some((approval, self.context.agent()?))
     }
 }
 
@@ -118,6 +128,7 @@ impl Host {
         }
         let code = failure.map(|failure| &*failure.error_code);
         self.recent_calls.count_run((capability, action), code, duration, self.clock.now());
+        self.recordings.keep(&run.context, code);
         run_outcome
     }
 
@@ -147,6 +158,7 @@ impl Host {
             keyed: run.keyed,
             task: run.task.clone(),
             by_person: run.by_person,
+            approval: run.approval.clone(),
             started: run.started,
         };
         self.retry(&newest).await
@@ -167,8 +179,14 @@ impl Host {
                     Err(failure) => return finished(Err(failure), false, None),
                 }
             }
+            if let Some((approval, agent)) = run.asked().filter(|(asked, _)| asked.waits_itself()) {
+                return finished(Err(self.hold(run, approval, agent).await), false, None);
+            }
             match self.run_once(run).await {
-                Attempt::Done(outcome, emitted) => return finished(outcome, false, emitted),
+                Attempt::Done(outcome, emitted) => {
+                    let outcome = self.held(run, outcome).await;
+                    return finished(outcome, false, emitted);
+                }
                 Attempt::Replaced => return None,
                 Attempt::Conflict(key) => {
                     // Calls that conflict on one key retry one after the other, because at once all
@@ -191,11 +209,27 @@ impl Host {
         finished(Err(failure), false, None)
     }
 
+    /// Returns the outcome of a run. One that has failed where a nested call needs the person's approval waits.
+    async fn held(self: &Arc<Self>, run: &Run<'_>, outcome: Outcome) -> Outcome {
+        match (run.asked(), &outcome) {
+            (Some((approval, agent)), Err(_)) if approval.reason().is_some() => {
+                Err(self.hold(run, approval, agent).await)
+            }
+            _ => outcome,
+        }
+    }
+
     async fn run_once(self: &Arc<Self>, run: &Run<'_>) -> Attempt {
         let permit = match self.sandbox.permit(&run.capability.prepared).await {
             Ok(permit) => permit,
             Err(error) => return Attempt::Done(Err(Failure::from(error)), None),
         };
+        if let Some(approval) = &run.approval {
+            approval.begin_attempt();
+        }
+        if let Some(session) = &run.context.session {
+            session.restart();
+        }
         let unit = Unit::new(self.store.clone(), run.context.now);
         let run_time = RunTime { rates: &self.rates, run, begun: Instant::now() };
         let executed = self.execute(run.execution(), unit, false).await;
@@ -214,7 +248,9 @@ impl Host {
         let input = run.task.is_none().then_some(&*run.input);
         let called = (&**run.capability, &*run.action.descriptor.name);
         let outcome = outcome.map_err(|failure| explain(failure, &unit, called, input));
-        let is_kept = !run.dry_run && (outcome.is_ok() || keep_writes);
+        // A run that waits is made again.
+        let waits = run.asked().is_some_and(|(approval, _)| approval.reason().is_some());
+        let is_kept = !run.dry_run && (outcome.is_ok() || (keep_writes && !waits));
         let emitted = run.dry_run.then(|| {
             let summary = |event: &NewEvent| Emitted {
                 event_type: event.event_type.clone(),

@@ -26,7 +26,7 @@ pub(super) struct SystemCall<'a> {
     /// The caller in the audit log, if there is one: the operator.
     pub(super) via: Option<String>,
     pub(super) task: Option<Task>,
-    /// Where in a trace the host makes the call.
+    /// The place of the host's call in a trace.
     pub(super) trace: Option<TraceContext>,
 }
 
@@ -52,12 +52,13 @@ impl Host {
             snapshot: &snapshot,
             capability,
             action,
-            context: Arc::new(context),
+            context: Arc::new(context.with_session(self.recordings.begin())),
             input: call.input.to_owned(),
             dry_run: false,
             keyed: None,
             task: call.task,
             by_person: false,
+            approval: None,
             started: Instant::now(),
         };
         let observation = self.begin_observation(&run.capability.id, None);

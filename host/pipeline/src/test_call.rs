@@ -117,6 +117,7 @@ impl Host {
             keyed: keyed.as_ref(),
             task: None,
             by_person: false,
+            approval: None,
             started,
         };
         let permit = self.sandbox.permit(&capability.prepared).await?;

@@ -1,6 +1,6 @@
 //! The caller: the agent, or the system, that a call acts for.
 
-use crate::Timestamp;
+use crate::{ApprovalPolicy, Timestamp};
 use serde_json::Value;
 use std::{net::IpAddr, sync::Arc};
 
@@ -35,6 +35,8 @@ pub struct AgentCaller {
     pub test_mode: bool,
     /// The suspension of the owner, if they are suspended.
     pub suspension: Option<Arc<Suspension>>,
+    /// The approval policy of the owner, if the owner limits their agents.
+    pub policy: Option<Arc<ApprovalPolicy>>,
     /// The address of the client, if it is known.
     pub address: Option<IpAddr>,
 }
@@ -48,7 +50,7 @@ impl AgentCaller {
 /// The suspension of a person: their agents can read, but not write.
 #[derive(Debug, Clone)]
 pub struct Suspension {
-    /// Why, for the person and their agents.
+    /// The reason, for the person and their agents.
     pub reason: String,
     /// `None` until the person is reinstated.
     pub until: Option<Timestamp>,

@@ -50,6 +50,7 @@ pub struct CalendarCapability;
 /// `scheduler` to their calendar (`social_permissions`), and never why.
 #[capability(
     id = "calendar",
+    consequence = portolan_sdk::Consequence::of("own"),
     title = "Calendar",
     tags = ["time", "meetings", "privacy"],
     invokes = [people_kit::relations::ALLOWED],
@@ -107,7 +108,8 @@ impl CalendarCapability {
     /// `label` is only for the person. A local time without an offset is in `time_zone`. Somebody with the
     /// relation `scheduler` to `calendar:OWNER_ID` (`social_permissions`) sets time aside in that person's
     /// calendar with `owner_id`; the person sees the block like their own, and removes it.
-    #[action(access = write, intents = intents::ADD_BLOCK, example = json!({
+    #[action(access = write, consequence = portolan_sdk::Consequence::of("meeting").about(&["owner_id"]),
+        intents = intents::ADD_BLOCK, example = json!({
         "start": "2026-11-23T12:30:00", "end": "2026-11-23T13:30:00",
         "time_zone": "America/Los_Angeles",
         "rrule": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR",
@@ -172,7 +174,10 @@ impl CalendarCapability {
     ///
     /// A firm reservation is refused if it overlaps a block or another firm reservation. The same
     /// `ref` replaces its earlier reservation.
-    #[action(access = internal, callers = ["availability_finder", "thread_meetings"], idempotent)]
+    #[action(
+        access = internal,
+        consequence = portolan_sdk::Consequence::of("meeting"),
+        callers = ["availability_finder", "thread_meetings"], idempotent)]
     fn reserve(call: &Call, input: Reserve) -> Result<(), CalendarError> {
         reserve::reserve(call, input)
     }

@@ -128,14 +128,15 @@ pub const TOOLS: &str = "portolan/tools";
 /// `#[action(intents = ["find a flat"])]`.
 pub const INTENTS: &str = "portolan/intents";
 
-/// A tool for clients of MCP: some actions of the capability, of which all read, or none. The actions that are in no
-/// tool get tools of the host: one for those that read, one for those that write, one for the destructive ones.
+/// A tool for clients of MCP: some actions of the capability; either all of them only read, or none does. The
+/// actions that are in no tool get tools of the host: one for those that read, one for those that write, one for the
+/// destructive ones.
 #[derive(Debug, Clone, Serialize)]
 pub struct Tool {
     /// The name of the task in snake_case, which follows the capability's in the name of the tool.
     pub name: &'static str,
     pub title: &'static str,
-    /// What the tool does, in the first line; then when to use it, and what to use for something similar.
+    /// The task of the tool, in the first line; then when to use it, and what to use for something similar.
     pub description: &'static str,
     /// The names of its actions, the most important one first.
     pub actions: &'static [&'static str],

@@ -1,4 +1,4 @@
-//! Changes of the catalog are noted, and published as the next snapshot.
+//! Notes the changes of the catalog, and publishes them as the next snapshot.
 
 use super::state::Keeper;
 use crate::{

@@ -1,4 +1,4 @@
-//! Files are loaded when they are complete, and the results are settled.
+//! Loads files when they are complete, and settles the results.
 
 use super::{
     admission::Admitted,

@@ -86,8 +86,8 @@ impl Keeper {
             match tokio::time::timeout(START_LOADING, self.loads.join_next()).await {
                 Ok(Some(Ok(result))) => results.push(result),
                 Ok(_) => {}
-                // What has an artifact is loaded by now. A new file that takes long to compile is loaded
-                // after the start, so that the others serve.
+                // Files with an artifact are loaded by now. A new file that takes long to compile is
+                // loaded after the start, so that the others serve.
                 Err(_elapsed) => {
                     tracing::warn!(
                         files = self.loads.len() + waiting.len(),

@@ -1,4 +1,4 @@
-//! What the keeper knows of the files of the folder, and its work in progress.
+//! The state of the keeper: its files, and its work in progress.
 
 use crate::{
     capability::Capability,
@@ -80,7 +80,7 @@ pub(crate) struct Keeper {
     pub(crate) postponed: Vec<Installation>,
     /// The answers to requests, which are sent when the next snapshot is published.
     pub(crate) replies: Vec<Reply>,
-    /// What this node has installed of the desired versions.
+    /// The desired versions that this node has installed.
     pub(crate) note: InstallationNote,
     pub(crate) fetches: JoinSet<FetchResult>,
     /// The ids whose desired version is being fetched or installed.

@@ -1,4 +1,4 @@
-//! Why a version is not published or rolled back to.
+//! The reasons why a publication or rollback is refused.
 
 use crate::{problem::Problem, refusal::LoadError};
 use portolan_store::DbError;

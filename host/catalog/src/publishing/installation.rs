@@ -7,12 +7,12 @@ use portolan_vocabulary::{Digest, Operator};
 use serde::Serialize;
 use tokio::sync::oneshot;
 
-/// What the operator says about a component that is published.
+/// The operator's request to publish a component.
 #[derive(Debug, Clone)]
 pub struct PublishRequest {
     /// The name of its file.
     pub file: String,
-    /// Where it came from.
+    /// The origin of the file.
     pub source: String,
     pub decider: Decider,
 }
@@ -50,7 +50,7 @@ pub struct Published {
     pub state: PublishedState,
     /// The version that served before it.
     pub replaced: Option<String>,
-    /// What breaks callers of the version before it, one sentence each.
+    /// The changes that break callers of the previous version, one sentence each.
     pub breaking: Vec<String>,
     /// The permissions that it needs and does not have.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -67,7 +67,7 @@ pub(crate) struct Installation {
     pub(crate) cause: Cause,
 }
 
-/// Why a component is installed.
+/// The reason for an installation.
 #[derive(Debug)]
 pub(crate) enum Cause {
     /// The operator asked this node.

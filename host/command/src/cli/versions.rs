@@ -58,7 +58,7 @@ pub(super) struct Rollback {
     decision: DecisionArguments,
 }
 
-/// What every decision about a version takes.
+/// The arguments of every decision about a version.
 #[derive(Debug, Args)]
 struct DecisionArguments {
     /// The name of who decides, for the history, which adds the name of the operator's token [default: the
@@ -122,7 +122,7 @@ impl Rollback {
 }
 
 impl DecisionArguments {
-    /// Prints what became of a version.
+    /// Prints the outcome for a version.
     fn print(&self, answer: &Value) -> anyhow::Result<ExitCode> {
         if self.json {
             line!("{answer:#}");

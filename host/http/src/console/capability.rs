@@ -1,4 +1,4 @@
-//! The page of one capability: its versions with the way back, what it reaches, and who reaches it.
+//! The page of one capability: its versions with rollback, and its reach in both directions.
 
 use super::{
     catalog::{Catalog, Loaded, QuotaUse},
@@ -61,7 +61,7 @@ struct CapabilityPage {
     frame: Frame,
     id: String,
     history: History,
-    /// What serves, if anything does.
+    /// The version that serves, if there is one.
     loaded: Option<Loaded>,
     callers: Vec<(String, String)>,
     quotas: Vec<QuotaUse>,

@@ -30,7 +30,7 @@ pub(super) struct Decision {
     input: &'static [Field],
     /// The page to which the browser returns, with fields in place of its parts.
     back: &'static str,
-    /// What the page then says.
+    /// The page's message once it is done.
     pub(super) done: &'static str,
 }
 

@@ -4,8 +4,9 @@ use crate::{
     contract::{lookups, types::HostError},
     grant::Grant,
     interfaces::{
-        interface::{Interface, State, host},
+        interface::Interface,
         reply::{Answer, Reply},
+        taped::{TapedState, taped},
     },
     state::CallState,
 };
@@ -15,8 +16,9 @@ use portolan_vocabulary::{LOOKUPS_OF, new_identifier};
 use rand::RngExt as _;
 use serde_json::{Value, json};
 
-pub(super) const INTERFACE: Interface =
-    Interface::sensitive(Grant::Lookups, |linker| lookups::add_to_linker::<_, State>(linker, host));
+pub(super) const INTERFACE: Interface = Interface::sensitive(Grant::Lookups, |linker| {
+    lookups::add_to_linker::<_, TapedState>(linker, taped)
+});
 
 /// The maximum number of waiting look-ups of a capability, in each mode.
 const WAITING: u64 = 256;
@@ -48,7 +50,7 @@ impl CallState {
         action: String,
         about: &str,
     ) -> Answer<String> {
-        let lookup_id = new_identifier("lkp", self.context.now, self.random.generator().random());
+        let lookup_id = new_identifier("lkp", self.context.now, self.random.host().random());
         let capability = format!("{LOOKUPS_OF}{}", self.capability);
         let (now, test_mode) = (self.context.now, self.context.caller.test_mode());
         let work = self.writable_work()?;

@@ -18,7 +18,7 @@ const ENTRIES: i64 = 200;
 const DESIRED: &str =
     "SELECT max(seq) FROM component_versions WHERE capability_id = $1 AND arrival <> 'dropped'";
 
-/// How a version arrived.
+/// The way in which a version arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrival {
@@ -48,12 +48,12 @@ pub struct VersionRecord {
     pub arrival: Arrival,
     /// The name of its file in a catalog folder.
     pub file: String,
-    /// Where the component came from.
+    /// The origin of the component.
     pub source: String,
     /// The operator who published it or rolled back to it, as named by the command.
     pub decided_by: Option<String>,
     pub at: Timestamp,
-    /// What breaks callers of the version before it, one sentence each.
+    /// The changes that break callers of the previous version, one sentence each.
     pub breaking: Vec<String>,
     pub state: VersionState,
 }

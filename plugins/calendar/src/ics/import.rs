@@ -72,7 +72,7 @@ pub(crate) fn import(call: &Call, input: ImportIcs) -> Result<Imported> {
             }
         }
     }
-    // What was imported before stays if its event could not be read now.
+    // A block that was imported before stays if its event could not be read now.
     let (faulty, gone): (BTreeMap<_, _>, BTreeMap<_, _>) =
         before.into_iter().partition(|((uid, _), _)| found.faulty.contains(uid));
     blocks::ensure_few_a_day(a_day.saturating_add(blocks::a_day(faulty.values())))?;

@@ -1,4 +1,4 @@
-//! What an action did: events, timers, nested calls, look-ups and messages.
+//! The effects of an action: events, timers, nested calls, look-ups and messages.
 
 use crate::{contract::events::Audience, log::Level};
 use serde_json::Value;
@@ -39,7 +39,7 @@ pub struct Lookup {
     pub about: Value,
 }
 
-/// What is looked up.
+/// The question of a look-up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Question {
     /// The TXT records of a name.
