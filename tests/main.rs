@@ -42,8 +42,10 @@ mod cases {
     mod availability_finder;
     mod calendar;
     mod calendar_files;
+    mod calendar_freebusy;
     mod calendar_readers;
     mod calendar_reservations;
+    mod calendar_subscriptions;
     mod calls;
     mod catalog;
     mod catalog_pages;
@@ -180,6 +182,8 @@ mod cases {
     mod references;
     mod refusals;
     mod rehearsals;
+    mod releases;
+    mod releases_decisions;
     mod reload;
     mod recordings;
     mod registries;

@@ -168,6 +168,11 @@ async fn a_failed_call_is_replayed_and_a_version_rehearsed() {
     let printed: String = lines.iter().map(replace).collect();
     assert!(printed.contains("the same bytes") && printed.contains("trapped"), "{printed}");
     std::fs::write(folder.join("greeter.wasm"), component("greeter")).unwrap();
-    let (_host, printed) = follow("Try a version before people meet it", host);
+    let (host, printed) = follow("Try a version before people meet it", host);
     assert!(printed.contains("the same bytes"), "{printed}");
+    let next = patched(&component("greeter"), &[("1.2.0", "1.3.0")]);
+    std::fs::write(host.folder.path().join("greeter.wasm"), next).unwrap();
+    let (host, printed) = follow("Give a version to a share of callers first", host);
+    assert!(printed.contains("greeter 1.3.0 serves in place of 1.2.0"), "{printed}");
+    host.wait_for_version("greeter", "1.3.0").await;
 }

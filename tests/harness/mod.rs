@@ -3,6 +3,7 @@
 mod agent;
 pub mod approvals;
 pub mod arrivals;
+pub mod calendar_server;
 pub mod calendars;
 pub mod canaries;
 pub mod canary_people;
@@ -41,6 +42,7 @@ pub mod publishing;
 pub mod queries;
 pub mod registry;
 pub mod relationships;
+pub mod releases;
 pub mod rounds;
 pub mod server;
 pub mod smtp;

@@ -20,6 +20,7 @@ pub fn path_of(route: &OperatorRoute) -> String {
         "/documents/document" => "?capability=absent&collection=none&id=x",
         "/dead-letters/replay" => "?ids=all",
         "/catalog/publish" => "?file=absent.wasm",
+        "/catalog/{id}/release/share" => "?share=5",
         "/operators" if route.method == Method::POST => "?name=nobody&role=read&days=0",
         _ => "",
     };

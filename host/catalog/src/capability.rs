@@ -7,6 +7,7 @@ use crate::{
     consequence::consequence,
     document::Document,
     person_page::{PersonPage, person_pages},
+    published::{PublishedText, published},
     schema_cost::values_in_fields,
     tool::ToolSchemas,
     trust::Origin,
@@ -42,6 +43,8 @@ pub struct Capability {
     pub person_pages: Vec<PersonPage>,
     /// The parts and forms of the pages of handoffs.
     pub drafted: Vec<PersonPage>,
+    /// The text that programs read under secret addresses.
+    pub published: Option<PublishedText>,
 }
 
 /// The action that a body selects, and the rest of the body, which is not checked yet.
@@ -115,6 +118,7 @@ impl Capability {
         let tools = tools(&descriptor, &callable, |action| only_reads(&prepared, action));
         let (drafted, person_pages) =
             person_pages(&descriptor).into_iter().partition(|page| page.draft.is_some());
+        let published = published(&descriptor);
         let id = Arc::from(descriptor.id.as_str());
         let collections = Collections::default();
         Self {
@@ -131,6 +135,7 @@ impl Capability {
             tools,
             person_pages,
             drafted,
+            published,
         }
     }
 

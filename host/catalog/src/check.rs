@@ -8,14 +8,15 @@ use crate::{
     person_page::check_person_page,
     problem::{Problem, Problems, TOO_COMPLEX_FIX, check_line, check_text, excerpt},
     prompts::check_prompts,
+    published::check_published,
     reach::check_reach,
     schema::{Schema, SchemaError, close},
 };
 use portolan_names::find_invisible;
 use portolan_vocabulary::{
     Access, ActionDescriptor, BY_PERSON, CONSEQUENCE, Descriptor, ErrorCode, INTENTS,
-    LEFT_OUT_OF_EXPORTS, Limits, NO_DRY_RUN, PERSON_PAGE, People, RESERVED_IDS, Role, TOOLS,
-    WHILE_SUSPENDED, is_capability_id, is_snake_case,
+    LEFT_OUT_OF_EXPORTS, Limits, NO_DRY_RUN, PERSON_PAGE, PUBLISHED, People, RESERVED_IDS, Role,
+    TOOLS, WHILE_SUSPENDED, is_capability_id, is_snake_case,
 };
 use serde_json::Value;
 use std::collections::HashSet;
@@ -337,6 +338,9 @@ fn check_annotations(descriptor: &Descriptor, problems: &mut Problems) {
             }
             Ok(value) if annotation.key == CONSEQUENCE => {
                 check_consequence(descriptor, annotation, value, problems);
+            }
+            Ok(value) if annotation.key == PUBLISHED => {
+                check_published(descriptor, annotation, value, problems);
             }
             Ok(_) => {}
         }

@@ -17,7 +17,7 @@
 //!   and the icon) with their `asset_routes`, and the `static_file` of each; `times` (how a page shows a time).
 //! - Handlers for agents: `capabilities`, `call`, `agents`, `events`, `mcp`, `feeds` and their `changes`
 //!   (`change_streams` counts the open streams), `openapi` and its
-//!   `descriptions`, `metadata` and its `guide`, `install`, `media` (files of people; `byte_range` is a part of a file); `oauth` for their clients.
+//!   `descriptions`, `metadata` and its `guide`, `install`, `media` (files of people; `byte_range` is a part of a file), `published` (texts under secret addresses); `oauth` for their clients.
 //! - Handlers for people: `front` (the first page), `docs` (the reference), `status` with its `status_board`, `map`,
 //!   `record_pages` with their `page_cache` and `sitemap`, the pages of `oauth`, among them those of the links in text
 //!   messages, of accounts (`downloads`) and of handoffs. For the provider of text messages: `sms`.
@@ -102,6 +102,7 @@ mod people;
 mod probes;
 mod problems;
 mod proxies;
+mod published;
 mod quarantine;
 mod record_pages;
 mod recordings;

@@ -54,6 +54,11 @@ struct PoolLabels {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CapabilityLabels {
+    capability: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct CityLabels {
     city: String,
 }
@@ -71,6 +76,7 @@ pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Ref
     app.host.events.meters.register(own);
     register_spans(&app, own);
     register_recordings(&app, own);
+    register_releases(&app, own);
     app.connections.register(own);
     register_gauges(&mut registry, gauges(&app));
     register_cities(&app, &mut registry);
@@ -126,6 +132,20 @@ fn register_recordings(app: &App, registry: &mut Registry) {
         reasons.get_or_create(&ReasonLabels { reason }).inc_by(count);
     }
     registry.register("recordings_lost", "Calls that were not recorded, by reason", reasons);
+}
+
+/// Registers the releases that run, and how many were aborted by a rule.
+fn register_releases(app: &App, registry: &mut Registry) {
+    let shares = Family::<CapabilityLabels, Gauge>::default();
+    for (capability, release) in &app.host.catalog.snapshot().releases {
+        let labels = CapabilityLabels { capability: capability.to_string() };
+        shares.get_or_create(&labels).set(i64::try_from(release.share).unwrap_or(i64::MAX));
+    }
+    let help = "The share of callers who get another version of the capability, in percent";
+    registry.register("release_share", help, shares);
+    let aborted = Counter::<u64>::default();
+    aborted.inc_by(app.host.catalog.aborted_releases());
+    registry.register("releases_aborted", "Releases that this node has aborted by a rule", aborted);
 }
 
 /// Registers how the connections to the database are used, by OpenTelemetry's conventions.

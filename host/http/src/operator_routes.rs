@@ -56,6 +56,7 @@ pub(super) fn table(publish_bytes: usize) -> Vec<Handled> {
         look("/settings", Read, observation::settings),
         look("/catalog", Read, admin::catalog),
         look("/catalog/{id}/history", Read, versions::history),
+        look("/catalog/{id}/release", Read, versions::release),
         look("/audit", Read, admin::audit),
         look("/audit/export", Read, audit_export::export),
         look("/audit/verification", Read, audit_verification::verify),
@@ -66,6 +67,27 @@ pub(super) fn table(publish_bytes: usize) -> Vec<Handled> {
         decide(&post, "/catalog/publish", Operate, "operator:publish", versions::publish)
             .with_body_limit(publish_bytes),
         decide(&post, "/catalog/{id}/rollback", Operate, "operator:rollback", versions::rollback),
+        decide(
+            &post,
+            "/catalog/{id}/release/share",
+            Operate,
+            "operator:share_release",
+            versions::share_release,
+        ),
+        decide(
+            &post,
+            "/catalog/{id}/release/promote",
+            Operate,
+            "operator:promote_release",
+            versions::promote_release,
+        ),
+        decide(
+            &post,
+            "/catalog/{id}/release/abort",
+            Operate,
+            "operator:abort_release",
+            versions::abort_release,
+        ),
         look("/recordings", Read, recordings::list),
         look("/recordings/{request_id}", Operate, recordings::show),
         decide(

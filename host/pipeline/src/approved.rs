@@ -57,6 +57,8 @@ impl Host {
             via: None,
             task: Some(work.task.clone()),
             trace,
+            has_secret: false,
+            dry_run: false,
         };
         match self.run_system_call(call).await {
             Err(failure) if work.attempts + 1 < MAX_TELLINGS => Err(failure),
@@ -85,9 +87,10 @@ impl Host {
         let agent = self.identity.caller_of_held(call).await?;
         let snapshot = self.catalog.snapshot();
         let name = (&*call.capability, &*call.action);
-        let (capability, action) = find(&snapshot, name, now)?;
+        let caller = Caller::Agent(agent.clone());
+        let (capability, action) = find(&snapshot, &caller, name, now)?;
         ensure_unchanged(capability, action, call)?;
-        ensure_covered_unchanged(&snapshot, call, now)?;
+        ensure_covered_unchanged(&snapshot, &caller, call, now)?;
         let input = call.input.to_string();
         ensure_input(action, &input)?;
         let access = action.descriptor.access;
@@ -96,8 +99,7 @@ impl Host {
         let keyed = self.begin_approved(approval_id, call)?;
         let approval = Approval::given(&agent, call.covers.clone(), approval_id);
         let platform = Arc::clone(&snapshot.platform);
-        let mut context =
-            CallContext::new(Caller::Agent(agent), now, new_request_id(now), platform);
+        let mut context = CallContext::new(caller, now, new_request_id(now), platform);
         context.trace = trace;
         let run = Run {
             snapshot: &snapshot,
@@ -152,11 +154,13 @@ fn ensure_unchanged(
 /// Ensures the same of the nested calls that the person has seen.
 fn ensure_covered_unchanged(
     snapshot: &Snapshot,
+    caller: &Caller,
     call: &HeldCall,
     now: Timestamp,
 ) -> Result<(), Failure> {
     for covered in &call.covers {
-        let (capability, _) = find(snapshot, (&*covered.capability, &*covered.action), now)?;
+        let (capability, _) =
+            find(snapshot, caller, (&*covered.capability, &*covered.action), now)?;
         if !is_unchanged(capability, &covered.publisher, &covered.major) {
             return Err(changed(capability, &covered.major));
         }

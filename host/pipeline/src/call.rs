@@ -88,7 +88,8 @@ impl Host {
         let snapshot = self.catalog.snapshot();
         let (body, idempotency_key, by_person) = (call.body, call.idempotency_key, call.by_person);
         let call_body = CallBody { body, idempotency_key, by_person, trace: None };
-        let capability = snapshot.find(call.capability, now)?;
+        let serving = snapshot.find(call.capability, now)?;
+        let capability = snapshot.version_for(serving, Some(&call.caller));
         let mut span = self.call_span(call.trace, &capability.id);
         let trace = span.context_or(call.trace);
         let call_body = CallBody { trace, ..call_body };

@@ -267,6 +267,8 @@ impl Host {
             via: None,
             task: Some(work.task.clone()),
             trace,
+            has_secret: false,
+            dry_run: false,
         };
         self.run_system_call(call).await.map(drop)
     }

@@ -4,7 +4,7 @@ use crate::{approvals::Approval, outcome::Outcome};
 use portolan_catalog::{Action, Capability, Snapshot};
 use portolan_sandbox::{CallContext, Ending, RecordedCaller, RecordedRun};
 use portolan_store::{AuditRecord, Unit};
-use portolan_vocabulary::{ErrorCode, Failure, Timestamp, to_hex};
+use portolan_vocabulary::{Caller, ErrorCode, Failure, Timestamp, to_hex};
 use serde_json::Value;
 use std::{sync::Arc, time::Instant};
 
@@ -32,14 +32,15 @@ pub(super) struct Executed {
     pub(super) unit: Option<Unit>,
 }
 
-/// Returns an action of the snapshot; a failure if the capability or the action is unknown, or the
+/// Returns an action of the snapshot, of the version that runs a caller's calls; a failure if the capability or the action is unknown, or the
 /// capability does not answer at `now`.
 pub(super) fn find<'a>(
     snapshot: &'a Snapshot,
+    caller: &Caller,
     (capability, action): (&str, &str),
     now: Timestamp,
 ) -> Result<(&'a Arc<Capability>, &'a Action), Failure> {
-    let capability = snapshot.find(capability, now)?;
+    let capability = snapshot.version_for(snapshot.find(capability, now)?, caller.agent());
     let action = capability.action(action).ok_or_else(|| Failure::new(ErrorCode::UnknownAction))?;
     Ok((capability, action))
 }

@@ -80,6 +80,8 @@ impl Host {
             via: None,
             task: None,
             trace: run.context.trace,
+            has_secret: false,
+            dry_run: false,
         };
         let held = self.run_system_call(system_call).await?;
         let held: Held = serde_json::from_value(held)

@@ -122,8 +122,9 @@ impl Frame {
             let failure = not_permitted("A call can make at most 1000 nested calls.");
             return (self.fail(failure, false), Some(work));
         }
-        let callee = ensure_nestable(&context.via, &capability)
-            .and_then(|()| find(&self.snapshot, (&*capability, &*action), context.now));
+        let callee = ensure_nestable(&context.via, &capability).and_then(|()| {
+            find(&self.snapshot, &context.caller, (&*capability, &*action), context.now)
+        });
         let (capability, action) = match callee {
             Ok(callee) => callee,
             Err(failure) => {
@@ -155,6 +156,7 @@ impl Frame {
         unit.savepoint();
         let Executed { outcome, keep_writes, unit } =
             self.host.execute(execution, unit, read_only).await;
+        self.host.count_for_release(execution, outcome.as_ref().err(), started.elapsed());
         describe(&mut span, &action.descriptor.name, outcome.as_ref().err());
         let Some(mut unit) = unit else {
             return (self.fail(Failure::new(ErrorCode::CapabilityTimeout), false), None);

@@ -169,6 +169,8 @@ impl Host {
             via: None,
             task: None,
             trace: None,
+            has_secret: false,
+            dry_run: false,
         };
         self.run_system_call(call).await.map(drop)
     }

@@ -16,7 +16,9 @@ use portolan_sandbox::CallContext;
 use portolan_store::{
     Attachments, Audience, ConflictKey, NewEvent, StateError, Task, Unit, Verdict,
 };
-use portolan_vocabulary::{Access, AgentCaller, Caller, ErrorCode, Failure, is_told_by_email};
+use portolan_vocabulary::{
+    Access, AgentCaller, CallResult, Caller, ErrorCode, Failure, is_told_by_email,
+};
 use std::{
     collections::BTreeSet,
     fmt::Display,
@@ -129,7 +131,27 @@ impl Host {
         let code = failure.map(|failure| &*failure.error_code);
         self.recent_calls.count_run((capability, action), code, duration, self.clock.now());
         self.recordings.keep(&run.context, code);
+        if !run_outcome.replayed {
+            self.count_for_release(run.execution(), failure, duration);
+        }
         run_outcome
+    }
+
+    /// Counts a run for the release of its capability, if one runs. Calls without an identity always get the served
+    /// version, so they are not compared.
+    pub(super) fn count_for_release(
+        &self,
+        execution: Execution<'_>,
+        failure: Option<&Failure>,
+        time: Duration,
+    ) {
+        let Execution { snapshot, capability, context, .. } = execution;
+        if snapshot.releases.is_empty() || context.agent().is_none() {
+            return;
+        }
+        if let Some(release) = snapshot.releases.get(&capability.id) {
+            release.count(capability, CallResult::of(failure), time, self.clock.now());
+        }
     }
 
     /// Runs the call with the newest version of its capability, after a collection was replaced; `None` if
@@ -137,7 +159,8 @@ impl Host {
     async fn run_newest(self: &Arc<Self>, run: &Run<'_>) -> Option<RunOutcome> {
         let snapshot = self.catalog.snapshot();
         let name = (&*run.capability.id, run.action.descriptor.name.as_str());
-        let target = find(&snapshot, name, run.context.now).and_then(|(capability, action)| {
+        let found = find(&snapshot, &run.context.caller, name, run.context.now);
+        let target = found.and_then(|(capability, action)| {
             // The permission was checked for the access class in the former version.
             if action.descriptor.access != run.action.descriptor.access {
                 return Err(Failure::new(ErrorCode::VersionConflict).after_s(1));

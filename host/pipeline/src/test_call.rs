@@ -96,7 +96,7 @@ impl Host {
                 (capability, action, input.fields, input.dry_run, keyed)
             }
             Caller::System { .. } => {
-                let (capability, action) = find(&snapshot, (capability, action), now)?;
+                let (capability, action) = find(&snapshot, &caller, (capability, action), now)?;
                 if action.descriptor.access != Access::Internal {
                     return Err(Failure::new(ErrorCode::UnknownAction));
                 }

@@ -83,9 +83,10 @@ pub use records::{
     Arrival, Attempt, AuditQuery, Backlog, CatalogState, DeadLetter, DesiredVersion, DueDelivery,
     DueWork, EmailNotice, ErasureCounts, ExportCursor, FailingWebhook, Gap, Generation, HeldEvent,
     InboxEntry, InboxHead, InstalledId, KeyPurpose, MAX_ATTEMPTS, Migrated, NewRecording,
-    OldDocument, OpenedRecording, OperatorRecord, Outcome, Outdated, PendingTimers, PersonalAnswer,
-    PersonalDocument, PersonalEvent, PersonalItem, PersonalTimer, PersonalWebhook, Quarantined,
-    QuarantinedDocument, QuotaUse, RecordingEntry, RecordingQuery, RecordingUse, ServedCapability,
+    NewRelease, OldDocument, OpenedRecording, OperatorRecord, Outcome, Outdated, PendingTimers,
+    PersonalAnswer, PersonalDocument, PersonalEvent, PersonalItem, PersonalTimer, PersonalWebhook,
+    Quarantined, QuarantinedDocument, QuotaUse, RecordingEntry, RecordingQuery, RecordingUse,
+    ReleaseCount, ReleaseEnding, ReleaseRecord, ReleaseSide, ReleaseState, ServedCapability,
     VersionEntry, VersionRecord, VersionState,
 };
 pub use signing_key::SigningKey;

@@ -12,6 +12,14 @@ pub enum Caller {
 }
 
 impl Caller {
+    /// Returns the agent, if one calls.
+    pub const fn agent(&self) -> Option<&AgentCaller> {
+        match self {
+            Self::Agent(agent) => Some(agent),
+            Self::System { .. } => None,
+        }
+    }
+
     /// Returns whether the call runs in test mode, whose data is invisible in live mode.
     pub fn test_mode(&self) -> bool {
         match self {

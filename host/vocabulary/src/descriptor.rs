@@ -67,8 +67,12 @@ pub const CONSEQUENCE: &str = "portolan/consequence";
 /// The annotation of actions of access `write` that only a person makes, on a page of the host: `true`.
 pub const BY_PERSON: &str = "portolan/by_person";
 
+/// The annotation of an action of access `internal` whose text programs read under a secret address:
+/// `{media_type}`.
+pub const PUBLISHED: &str = "portolan/published";
+
 /// The annotations that the host knows.
-pub const KNOWN_ANNOTATIONS: [&str; 8] = [
+pub const KNOWN_ANNOTATIONS: [&str; 9] = [
     WHILE_SUSPENDED,
     LEFT_OUT_OF_EXPORTS,
     TOOLS,
@@ -77,6 +81,7 @@ pub const KNOWN_ANNOTATIONS: [&str; 8] = [
     NO_DRY_RUN,
     CONSEQUENCE,
     BY_PERSON,
+    PUBLISHED,
 ];
 
 impl Descriptor {

@@ -27,6 +27,7 @@ impl Keyring {
     pub const BLOBS: &str = "blobs";
     pub const CURSORS: &str = "cursors";
     pub const EMAILS: &str = "emails";
+    pub const LOOKUPS: &str = "lookups";
     pub const MAC: &str = "mac";
     pub const RATES: &str = "rates";
     pub const RECORDED_ARGUMENTS: &str = "recorded arguments";

@@ -16,6 +16,7 @@
 //! - `operator`: who runs the host, and what they may do.
 //! - `incident`: what the operator tells the public about incidents and planned maintenance.
 //! - `failure`: the envelope of every failure.
+//! - `release`: when a version that is given to a share of callers is taken back.
 //! - `people`, `people_request`: whose data a document is, its export and its erasure; the stored requests
 //!   for an export or an erasure.
 //! - `bucket`: a rate limit over a period.
@@ -54,6 +55,7 @@ mod plain_json;
 mod publisher;
 mod quotas;
 mod recording;
+mod release;
 mod retention;
 mod role;
 pub mod sealed;
@@ -77,8 +79,8 @@ pub use delivery::{
 pub use descriptor::{
     ActionDescriptor, Annotation, BY_PERSON, CONSEQUENCE, Collection, Descriptor, ErrorDeclaration,
     Geo, INTENTS, Index, Invocation, KNOWN_ANNOTATIONS, LEFT_OUT_OF_EXPORTS, NO_DRY_RUN,
-    PERSON_PAGE, Prompt, PromptArgument, Publication, StateMachine, Status, Subscription, TOOLS,
-    Transition, WHILE_SUSPENDED,
+    PERSON_PAGE, PUBLISHED, Prompt, PromptArgument, Publication, StateMachine, Status,
+    Subscription, TOOLS, Transition, WHILE_SUSPENDED,
 };
 pub use digest::Digest;
 pub use email::{Email, EmailContent, is_told_by_email};
@@ -108,6 +110,10 @@ pub use portolan_codes::{CATEGORIES, ErrorCode, ErrorKind, OWN, is_category};
 pub use publisher::{NotAPublisher, Publisher};
 pub use quotas::{Quota, QuotaRow, Quotas};
 pub use recording::RecordingSettings;
+pub use release::{
+    CallResult, RELEASE_RULES, RELEASE_SHARES, RELEASE_SPANS_MINUTES, ReleaseBreach,
+    ReleaseFigures, ReleaseRule, failures_in_a_row, release_breach,
+};
 pub use retention::Retention;
 pub use role::{Role, Roles};
 pub use text::{one_line, printable};

@@ -121,6 +121,23 @@ pub const WHILE_SUSPENDED: &str = "portolan/while_suspended";
 /// The annotation of an action of access `write` or `internal` that has no dry run: `#[action(no_dry_run)]`.
 pub const NO_DRY_RUN: &str = "portolan/no_dry_run";
 
+/// The annotation of an action of access `internal` whose text programs read under a secret address:
+/// `annotations = [(portolan_sdk::PUBLISHED, Published::of("text/calendar"))]`. It takes `secret` and returns `text`.
+pub const PUBLISHED: &str = "portolan/published";
+
+/// The value of the annotation [`PUBLISHED`].
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Published {
+    media_type: &'static str,
+}
+
+impl Published {
+    /// Makes the declaration of a text of this media type, which must be one that the host serves.
+    pub const fn of(media_type: &'static str) -> Self {
+        Self { media_type }
+    }
+}
+
 /// The annotation of the capability with its tools: `#[capability(tools = [Tool { … }])]`.
 pub const TOOLS: &str = "portolan/tools";
 

@@ -261,6 +261,10 @@ interface!(webhooks, Webhooks {
 interface!(lookups, Lookups {
     fn txt(name: &str, action: &str, about: &str) -> Answer<String>;
     fn page(url: &str, action: &str, about: &str) -> Answer<String>;
+    fn file(
+        url: &str, media_types: &[String], etag: Option<&str>, last_modified: Option<&str>,
+        action: &str, about: &str
+    ) -> Answer<String>;
 });
 
 interface!(people, People {

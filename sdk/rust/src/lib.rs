@@ -99,8 +99,8 @@ pub mod time;
 pub mod timers;
 
 pub use action::{
-    Declared, Head, INTENTS, NO_DRY_RUN, TOOLS, Tool, WHILE_SUSPENDED, annotation, declare, given,
-    report_panics, run, to_json, to_value, unknown_action,
+    Declared, Head, INTENTS, NO_DRY_RUN, PUBLISHED, Published, TOOLS, Tool, WHILE_SUSPENDED,
+    annotation, declare, given, report_panics, run, to_json, to_value, unknown_action,
 };
 pub use answer::{Answer, Next, NoInput, NoOutput, Outcome, Refusal, Refusals};
 pub use call::Call;

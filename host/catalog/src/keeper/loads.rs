@@ -96,6 +96,11 @@ impl Keeper {
                 self.file_mut(&file).loading = false;
                 return;
             }
+            Ok(Some(capability)) if self.is_aborted(&capability) => {
+                let Capability { id, descriptor, .. } = &capability;
+                let (id, version) = (id.to_string(), descriptor.version.clone());
+                Err(LoadError::ReleaseAborted { id, version })
+            }
             Ok(Some(capability)) => match self.admit(&file, capability, permits_older).await {
                 Ok(Admitted::Ready(capability)) => Ok(Some(capability)),
                 Ok(Admitted::AfterMigration(capability, steps)) => {

@@ -20,7 +20,8 @@ pub struct PublishRequest {
 /// The operator who publishes a version or rolls back to one.
 #[derive(Debug, Clone)]
 pub struct Decider {
-    pub operator: Operator,
+    /// `None` if the host promotes a release that was asked to be promoted after a time.
+    pub operator: Option<Operator>,
     /// The text for the history.
     pub name: String,
 }
@@ -36,6 +37,8 @@ pub enum PublishedState {
     PendingApproval,
     /// It serves when the documents have its form.
     Migrating,
+    /// A share of the callers gets it.
+    Shared,
 }
 
 /// A version that was published, or rolled back to.
@@ -82,6 +85,8 @@ pub(crate) struct Requested {
     pub(crate) arrival: Arrival,
     pub(crate) source: String,
     pub(crate) decider: Decider,
+    /// The action of the row in the audit log.
+    pub(crate) decision: &'static str,
     pub(crate) reply: oneshot::Sender<Result<Published, PublishError>>,
 }
 

@@ -16,6 +16,7 @@ mod configuration;
 mod credentials;
 mod database;
 mod dead_letters;
+mod decision;
 mod demo;
 mod describe;
 mod doctor;
@@ -35,6 +36,7 @@ mod statements;
 mod people;
 mod recordings;
 mod registry;
+mod releases;
 mod timers;
 mod version;
 mod versions;
@@ -102,8 +104,12 @@ enum Command {
     ///
     /// The host checks the component like `portolan check`, compares it with the serving version, and
     /// refuses it with a reason and a fix, or serves it at once. The replaced version can be brought back
-    /// with `portolan rollback`.
+    /// with `portolan rollback`. With --share, only a share of the callers gets it, until it is promoted or
+    /// aborted with `portolan release`, or the host takes it back because it fails.
     Publish(versions::Publish),
+    /// Show or decide about the release of a version to a share of the callers
+    #[command(subcommand)]
+    Release(releases::Release),
     /// Show the versions of a capability: how each came, from where, by whom, and which one is desired
     History(versions::History),
     /// Bring an earlier version of a capability back, on all nodes of the host's database
@@ -218,6 +224,7 @@ impl Arguments {
             Command::Call(call) => call.run(),
             Command::Catalog(catalog) => catalog.run(),
             Command::Publish(publish) => publish.run(),
+            Command::Release(release) => release.run(),
             Command::History(history) => history.run(),
             Command::Rollback(rollback) => rollback.run(),
             Command::Recordings(recordings) => recordings.run(),

@@ -12,12 +12,14 @@
 //! - `concurrency`: how many calls of one caller run at once
 //! - `exchange`: the exchange with the database
 //! - `usage`: what accounts have used, for the operator
+//! - `published`: reads under secret addresses
 
 mod account;
 mod caller;
 mod concurrency;
 mod counter;
 mod exchange;
+mod published;
 mod table;
 mod usage;
 

@@ -300,9 +300,11 @@ taped! { webhooks,
     CHANGE remove(id: String) -> Answer<bool>;
 }
 
+// The address of a file is the password of its person. The run that has opened it is not kept.
 taped! { lookups,
     EFFECT txt(name: String, action: String, about: String) -> Answer<String>;
     EFFECT page(url: String, action: String, about: String) -> Answer<String>;
+    SECRET file(url: String, media_types: Vec<String>, etag: Option<String>, last_modified: Option<String>, action: String, about: String) -> Answer<String>;
 }
 
 taped! { people,

@@ -22,6 +22,7 @@ mod publishers;
 mod quarantine;
 mod rates;
 mod recordings;
+mod releases;
 mod sending;
 mod signing_keys;
 mod sweep;
@@ -49,6 +50,9 @@ pub use people::{
 pub use publishers::InstalledId;
 pub use quarantine::{Quarantined, QuarantinedDocument};
 pub use recordings::{NewRecording, OpenedRecording, RecordingEntry, RecordingQuery, RecordingUse};
+pub use releases::{
+    NewRelease, ReleaseCount, ReleaseEnding, ReleaseRecord, ReleaseSide, ReleaseState,
+};
 pub use sending::{Attempt, DueDelivery};
 pub use signing_keys::KeyPurpose;
 pub use timers::PendingTimers;

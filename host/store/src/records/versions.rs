@@ -118,7 +118,7 @@ impl VersionState {
 
 impl Store {
     /// Records that a version arrived, with its content unless that is kept already, and returns the `seq` of
-    /// the entry. The contents of the capability's newest `keep` versions and of the desired version are
+    /// the entry. The contents of the capability's newest `keep` versions, of the desired version and of a running release are
     /// kept; those of all others are deleted, as are the oldest entries of a history that is too long.
     pub async fn add_version(
         &self,
@@ -131,6 +131,7 @@ impl Store {
             "DELETE FROM component_contents
              WHERE digest IN (SELECT digest FROM component_versions WHERE capability_id = $1)
              AND digest NOT IN (SELECT digest FROM component_versions WHERE seq = ({DESIRED}))
+             AND digest NOT IN (SELECT digest FROM releases WHERE state = 'running')
              AND digest NOT IN (SELECT digest FROM (
                  SELECT digest, max(seq) AS newest FROM component_versions WHERE capability_id = $1
                  GROUP BY digest ORDER BY newest DESC LIMIT $2) AS kept)"
@@ -308,7 +309,7 @@ fn entry(id: &str, row: Row, kept: bool) -> VersionEntry {
 
 /// Compresses a component to about half its size. Runs on a thread for blocking work, so that calls do not
 /// wait.
-async fn compress(content: Option<&[u8]>) -> Result<Option<Vec<u8>>, DbError> {
+pub(super) async fn compress(content: Option<&[u8]>) -> Result<Option<Vec<u8>>, DbError> {
     let Some(content) = content.map(<[u8]>::to_vec) else { return Ok(None) };
     let compressed = tokio::task::spawn_blocking(move || -> io::Result<Vec<u8>> {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());

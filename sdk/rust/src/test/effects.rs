@@ -46,6 +46,8 @@ pub enum Question {
     Txt(String),
     /// The page of an address.
     Page(String),
+    /// The file of an address, unless it is the one with this entity tag or this time of its last change.
+    File { url: String, etag: Option<String>, last_modified: Option<String> },
 }
 
 /// A message for the operator's log.

@@ -388,4 +388,18 @@ impl imports::Lookups for State {
     fn page(&mut self, url: &str, action: &str, about: &str) -> Result<String, HostError> {
         self.look_up(Question::Page(url.to_owned()), action, about)
     }
+
+    fn file(
+        &mut self,
+        url: &str,
+        _media_types: &[String],
+        etag: Option<&str>,
+        last_modified: Option<&str>,
+        action: &str,
+        about: &str,
+    ) -> Result<String, HostError> {
+        let (url, etag) = (url.to_owned(), etag.map(str::to_owned));
+        let last_modified = last_modified.map(str::to_owned);
+        self.look_up(Question::File { url, etag, last_modified }, action, about)
+    }
 }
