@@ -15,7 +15,7 @@ mod abuse;
 mod harness;
 
 mod cases {
-    pub mod account_pages;
+    mod account_pages;
     mod accounts;
     mod agent_credits;
     mod agent_credits_concurrent;
@@ -28,9 +28,6 @@ mod cases {
     mod ages;
     mod allowed_actions;
     mod applications;
-    mod approvals;
-    mod approvals_ends;
-    mod approvals_walks;
     mod audit_log;
     mod auth_rows;
     mod author;
@@ -42,10 +39,8 @@ mod cases {
     mod availability_finder;
     mod calendar;
     mod calendar_files;
-    mod calendar_freebusy;
     mod calendar_readers;
     mod calendar_reservations;
-    mod calendar_subscriptions;
     mod calls;
     mod catalog;
     mod catalog_pages;
@@ -120,10 +115,6 @@ mod cases {
     mod mcp_streams;
     mod mcp_tools;
     mod mcp_views;
-    mod media;
-    mod media_faults;
-    mod media_hostile;
-    mod media_s3;
     mod message_links;
     mod metrics;
     mod migration;
@@ -181,11 +172,7 @@ mod cases {
     mod reference;
     mod references;
     mod refusals;
-    mod rehearsals;
-    mod releases;
-    mod releases_decisions;
     mod reload;
-    mod recordings;
     mod registries;
     mod replacement;
     mod reports;
@@ -216,7 +203,6 @@ mod cases {
     mod states_matching;
     mod status;
     mod store;
-    mod store_broadcasts;
     mod store_held_events;
     mod store_nodes;
     mod store_persistence;

@@ -1,4 +1,4 @@
-//! An attacker at an address of their own.
+//! Somebody at an address of their own.
 
 use crate::harness::{
     Host, Reply,

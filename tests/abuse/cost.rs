@@ -1,8 +1,8 @@
-//! The cost of an abuse for the host, and its bounds.
+//! What an abuse costs the host, and the bounds of it.
 
 use std::{fmt, ops::Sub, time::Duration};
 
-/// The cost that one address causes in its worst hour.
+/// What one address costs the host in its worst hour.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Cost {
     /// The bytes by which the database grows.

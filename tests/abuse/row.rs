@@ -19,14 +19,14 @@ use std::{
 /// Tries an abuse, checks what comes of it, and returns what it costs.
 pub type Attack = for<'a> fn(&'a Scene<'a>) -> Pin<Box<dyn Future<Output = Cost> + 'a>>;
 
-/// An abuse that an outsider can try.
+/// Something that somebody outside can try.
 pub struct Row {
     pub name: &'static str,
-    /// The steps of the attacker.
+    /// What the attacker does.
     pub abuse: &'static str,
-    /// The cost before it was limited, if that was measured.
+    /// What it cost before it was limited, if that was measured.
     pub before: &'static str,
-    /// The outcome.
+    /// What comes of it.
     pub outcome: &'static str,
     pub bound: Bound,
     pub attack: Attack,

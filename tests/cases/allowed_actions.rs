@@ -22,7 +22,7 @@ async fn host() -> Host {
     Host::start(Options::with(&names).configuration(patient)).await
 }
 
-/// The number of actions that were tried, and those that were refused.
+/// What was tried, and which of it was refused.
 #[derive(Default)]
 struct Trial {
     tried: usize,

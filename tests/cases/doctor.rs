@@ -17,7 +17,7 @@ use tempfile::TempDir;
 /// The time within which a fault must be named.
 const SOON: Duration = Duration::from_secs(30);
 
-/// The findings of the doctor.
+/// What the doctor has found.
 #[derive(Debug)]
 pub struct Diagnosis {
     pub success: bool,

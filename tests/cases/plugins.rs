@@ -44,15 +44,13 @@ const NAMED: [&str; 17] = [
     "svc.phone-binding",
 ];
 /// The other shipped capabilities.
-const MORE: [&str; 17] = [
+const MORE: [&str; 15] = [
     "applications",
-    "approvals",
     "availability_finder",
     "data_rights",
     "handoff_resolve",
     "intros",
     "map_search",
-    "media",
     "owner_verification",
     "references",
     "reports",

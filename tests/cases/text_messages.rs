@@ -1,4 +1,4 @@
-//! The providers and the costs of text messages.
+//! Where text messages go, and what they may cost.
 
 use crate::harness::{
     Agent, Host, Options, Process, Reply,

@@ -7,7 +7,7 @@ use syn::{ItemFn, visit::Visit};
 const HEAD: &str = "| no | kind | threat | defence | test |";
 /// The least number of threats.
 const THREATS: usize = 50;
-/// The beginning of the test cell of a row without a full defence.
+/// How the test cell of a row without a full defence begins.
 const OPEN: &str = "open: ";
 
 fn workspace() -> PathBuf {

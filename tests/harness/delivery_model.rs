@@ -41,7 +41,7 @@ pub struct Digest {
     pub offset: i64,
 }
 
-/// The delivery rules of a person.
+/// What a person has set about events.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
     pub disabled: Vec<String>,

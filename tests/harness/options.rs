@@ -102,7 +102,7 @@ spender = [
 ]
 "#;
 
-/// The options with which a host is started.
+/// What a host is started with.
 #[derive(Default)]
 pub struct Options {
     /// The content of `portolan.toml`.

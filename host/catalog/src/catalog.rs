@@ -5,7 +5,7 @@ use crate::{
     failures::Failures,
     permission::Grants,
     publishing::{Installation, PublishSettings},
-    snapshot::{Releases, Service, Snapshot},
+    snapshot::{Service, Snapshot},
     status::Status,
     trust::Trust,
 };
@@ -16,10 +16,7 @@ use portolan_vocabulary::{Clock, Roles};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
+    sync::{Arc, Mutex, PoisonError},
 };
 use tokio::sync::{Notify, mpsc, watch};
 
@@ -34,7 +31,7 @@ pub struct CatalogOptions {
     /// The file in which this node notes which published versions it has installed.
     pub installation_note: PathBuf,
     pub publishing: PublishSettings,
-    /// The permissions that the configuration grants.
+    /// What is permitted by the configuration.
     pub grants: Grants,
     pub trust: Trust,
     pub roles: Roles,
@@ -48,10 +45,6 @@ pub struct Catalog {
     pub(super) snapshot: ArcSwap<Snapshot>,
     /// The version of the snapshot, for those who wait for the next one.
     pub(super) version: watch::Sender<u64>,
-    /// Sends after each snapshot, also where it has the version of the one before it.
-    pub(super) published: watch::Sender<()>,
-    /// The number of releases that this node has aborted by a rule since its start.
-    pub(super) aborted_releases: AtomicU64,
     pub(super) sandbox: Arc<Sandbox>,
     pub(super) store: Store,
     pub(super) options: CatalogOptions,
@@ -61,7 +54,7 @@ pub struct Catalog {
     /// The channel through which the keeper gets the components that it is to install.
     pub(super) installations: mpsc::UnboundedSender<Installation>,
     status: Mutex<Status>,
-    /// The permissions that the configuration and recorded decisions grant.
+    /// What is permitted by the configuration and by recorded decisions.
     grants: Mutex<Grants>,
     waiting: Mutex<Vec<Waiting>>,
     /// The record of every capability that is or was served, by id.
@@ -86,14 +79,12 @@ impl Catalog {
             &options.service,
             (options.roles.clone(), options.grants.clone()),
             (version, changed_at),
-            (BTreeMap::new(), Releases::new()),
+            BTreeMap::new(),
             &served,
         );
         Ok(Self {
             snapshot: ArcSwap::from_pointee(empty),
             version: watch::Sender::new(version),
-            published: watch::Sender::new(()),
-            aborted_releases: AtomicU64::new(0),
             sandbox,
             store,
             decided: Notify::new(),
@@ -125,11 +116,6 @@ impl Catalog {
     /// Returns a channel that receives the version of each next snapshot.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.version.subscribe()
-    }
-
-    /// Returns the number of releases that this node has aborted by a rule since its start.
-    pub fn aborted_releases(&self) -> u64 {
-        self.aborted_releases.load(Relaxed)
     }
 
     /// Returns what is loaded, what was refused and why, and what changed lately.

@@ -1,4 +1,4 @@
-//! The functions that only the fuzz targets of `tests/fuzz` call.
+//! What the fuzz targets of `tests/fuzz` call beside the public functions.
 
 use crate::{
     check::check,

@@ -9,12 +9,12 @@ use std::fmt;
 pub struct KnownFailure {
     pub(super) kind: Kind,
     pub(super) message: String,
-    /// The conditions beside the component on which the failure may depend.
+    /// What the failure may depend on beside the component.
     pub(super) conditions: String,
     pub(super) noted_at: Timestamp,
 }
 
-/// The step that failed.
+/// What failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Kind {
@@ -44,7 +44,7 @@ impl Kind {
         }
     }
 
-    /// Returns the fix.
+    /// Returns what to do about it.
     pub(super) const fn fix(self) -> &'static str {
         match self {
             Self::Invalid => "build and copy it again; it is damaged or cut short",

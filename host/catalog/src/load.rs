@@ -1,4 +1,4 @@
-//! The steps from a file to a capability: read, screen, compile, prepare, describe, check.
+//! From a file to a capability: read, screen, compile, prepare, describe, check.
 
 use crate::{
     capability::Capability,

@@ -1,4 +1,4 @@
-//! The permissions that an operator grants to components.
+//! What a component may do only with the operator's permission.
 
 use portolan_sandbox::Grant;
 use portolan_vocabulary::{Invocation, Role};

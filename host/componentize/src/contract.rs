@@ -10,9 +10,7 @@ macro_rules! contract {
     };
 }
 
-const FILES: [(&str, &str); 15] = contract![
-    "approvals.wit",
-    "blobs.wit",
+const FILES: [(&str, &str); 13] = contract![
     "delivery.wit",
     "description.wit",
     "documents.wit",

@@ -1,4 +1,4 @@
-//! The imports and exports of a core module.
+//! What a core module imports and exports.
 
 use crate::{error::ComponentizeError, preview1};
 use wasmparser::{Parser, Payload};

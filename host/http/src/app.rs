@@ -46,14 +46,14 @@ pub struct App {
     pub(super) downloads: Downloads,
     /// The state of this node.
     pub(super) node: NodeHealth,
-    /// The state that the public status page shows.
+    /// What the public status page shows.
     pub(super) status: StatusBoard,
     /// The durations of requests.
     pub(super) requests: RequestMeters,
-    /// The metrics' sample of the database.
+    /// What the metrics need of the database.
     pub(super) database: DatabaseSample,
     pub mcp: Arc<Mcp>,
-    /// The operator's settings for the map page.
+    /// What the operator has set up for the map page.
     pub(super) map: MapSettings,
 }
 

@@ -28,7 +28,7 @@ pub(super) struct ChangeStream {
     client: Option<IpAddr>,
 }
 
-/// The reasons why another stream cannot be opened.
+/// Why another stream cannot be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TooMany {
     All,

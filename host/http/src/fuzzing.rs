@@ -1,4 +1,4 @@
-//! The parsers of queries and header fields, for the fuzz targets of `tests/fuzz`.
+//! What the fuzz targets of `tests/fuzz` call: the parsers of queries and header fields.
 
 use crate::{
     Proxies,

@@ -1,5 +1,4 @@
-//! The operator's routes for operators: the list, and the creation, renewal and end of their
-//! tokens.
+//! The operator's routes for operators: who has a token, and its beginning and end.
 
 use crate::{
     App, Refusal,

@@ -148,7 +148,7 @@ impl Listener for OperatorSocket {
     }
 }
 
-/// The server of one listener's connections.
+/// What serves the connections of one listener.
 #[derive(Debug)]
 pub struct Server {
     pub dispatcher: Dispatcher,

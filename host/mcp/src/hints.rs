@@ -1,4 +1,4 @@
-//! The check that a call does only what the hints of its tool promise.
+//! That a call does only what the hints of its tool promise.
 
 use crate::{
     View,

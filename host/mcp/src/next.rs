@@ -194,7 +194,7 @@ mod tests {
                 "missing": ["id"], "ask_user": "Which?",
             })
         );
-        // A capability that is not loaded cannot be called.
+        // Nobody can call what is not loaded.
         assert_eq!(
             step(false, json!({}), next(json!({ "capability": "gone", "input": {} }))),
             None

@@ -1,4 +1,4 @@
-//! The tools that a client sees, by the path and the query of its endpoint.
+//! Which tools a client sees, by the path and the query of its endpoint.
 
 use portolan_vocabulary::{ErrorCode, Failure};
 use serde_json::json;
@@ -15,7 +15,7 @@ const READ_ONLY: &str = "readonly";
 const TOOLS: &str = "tools";
 const OUTPUT_SCHEMAS: &str = "output_schemas";
 
-/// The tools that an endpoint lists and permits.
+/// What an endpoint lists and permits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct View {
     pub(super) tools: ToolSet,

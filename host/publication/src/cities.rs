@@ -9,8 +9,7 @@ use std::{
 
 const MAX_CITIES: usize = 50;
 const MAX_SLUG_BYTES: usize = 40;
-/// The names below the path of the first city that cannot be another city's, because they are
-/// served already.
+/// What is served below the path of the first city, and so cannot be another city's.
 const TAKEN: [&str; 8] =
     ["assets", "companies", "data", "events", "handoffs", "objection", "people", "roles"];
 

@@ -15,8 +15,6 @@ pub enum Grant {
     Lookups,
     People,
     Delivery,
-    Approvals,
-    Blobs,
 }
 
 impl Grant {
@@ -31,8 +29,6 @@ impl Grant {
             Self::Lookups => "lookups",
             Self::People => "people",
             Self::Delivery => "delivery",
-            Self::Approvals => "approvals",
-            Self::Blobs => "blobs",
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The preparation of an artifact for calls.
+//! How an artifact becomes ready to be called.
 
 use crate::{
     artifact::is_intact,
@@ -16,7 +16,7 @@ use wasmtime::{Engine, component::Component};
 /// A component that is ready to be called.
 pub struct Prepared {
     pub(super) code: Arc<Code>,
-    /// The source that the code runs, if it is an engine.
+    /// What the code runs, if it is an engine.
     pub(super) source: Option<Arc<Source>>,
     pub(super) calls: Semaphore,
     pub(super) load: Load,

@@ -1,4 +1,4 @@
-//! The publisher of a component.
+//! Whom a component comes from.
 
 use crate::hexadecimal::from_hex;
 use std::{fmt, str::FromStr};

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
 
-/// The use that the host makes of a capability. A component declares the roles that it can take on,
-/// and the operator's configuration assigns each role to one capability.
+/// What a capability does for the host. A component declares the roles that it can take on, and the
+/// operator's configuration assigns each role to one capability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -16,14 +16,13 @@ pub enum Role {
     SignalStatements,
     Preferences,
     ReportReview,
-    Approvals,
 }
 
 /// One row of the table of roles.
 struct RoleRow {
     role: Role,
     name: &'static str,
-    /// The purpose for which the host uses the capability.
+    /// What the host uses the capability for.
     purpose: &'static str,
     /// The actions that the host calls or names to callers.
     actions: &'static [&'static str],
@@ -31,7 +30,7 @@ struct RoleRow {
     sensitive: bool,
 }
 
-const ROLES: [RoleRow; 9] = [
+const ROLES: [RoleRow; 8] = [
     RoleRow {
         role: Role::PhoneVerification,
         name: "phone_verification",
@@ -96,13 +95,6 @@ const ROLES: [RoleRow; 9] = [
         purpose: "the operator's console lists people's reports and records decisions",
         actions: &["waiting", "triage", "decide", "decide_appeal", "suspend", "reinstate"],
         sensitive: false,
-    },
-    RoleRow {
-        role: Role::Approvals,
-        name: "approvals",
-        purpose: "calls of agents that their person wants to decide about wait for the person",
-        actions: &["hold", "executed", "get"],
-        sensitive: true,
     },
 ];
 

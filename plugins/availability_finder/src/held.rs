@@ -1,4 +1,4 @@
-//! The holds: how they end, and how long one organizer holds a person.
+//! What is held, how it ends, and how long one organizer holds a person.
 
 use crate::{documents::*, limits::*, refusals::*};
 use people_kit::calendar;

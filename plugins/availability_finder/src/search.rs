@@ -9,7 +9,7 @@ pub(crate) enum Who {
     One,
 }
 
-/// The times that are searched for; lengths are numbers of cells.
+/// What is sought; lengths are numbers of cells.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sought {
     pub(crate) length: usize,

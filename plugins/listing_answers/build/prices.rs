@@ -1,4 +1,4 @@
-//! The forms of prices in texts.
+//! How texts state prices.
 
 use crate::schemas::Attributes;
 use anyhow::{Result, ensure};

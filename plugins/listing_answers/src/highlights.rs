@@ -11,7 +11,7 @@ use people_kit::{
 };
 use std::{collections::BTreeSet, ops::Range};
 
-/// The concepts and stems of a query.
+/// What a query searches for.
 struct Sought {
     concepts: BTreeSet<&'static str>,
     stems: BTreeSet<String>,

@@ -45,8 +45,8 @@ pub(crate) enum Excludes {
     Both,
 }
 
-/// The listing that makes the distance irrelevant if its field `remote` or its attributes say that
-/// it is remote. With `Never`, either listing does so, but only by its field `remote`.
+/// Which listing makes the distance irrelevant if its field `remote` or its attributes say that it
+/// is remote. With `Never`, either listing does so, but only by its field `remote`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Remote {
     Never,
@@ -100,8 +100,7 @@ pub(crate) struct Said {
     pub(crate) phrases: &'static [&'static [&'static str]],
 }
 
-/// The form in which texts of some kinds of listings state a price; `prices.toml` describes its
-/// members.
+/// How texts of some kinds of listings state a price; `prices.toml` describes its members.
 pub(crate) struct Price {
     pub(crate) kinds: &'static [&'static str],
     pub(crate) part: &'static str,
@@ -110,7 +109,7 @@ pub(crate) struct Price {
     pub(crate) least_with_currency: f64,
 }
 
-/// An author's stance towards a topic.
+/// How somebody stands towards a topic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stance {
     Has,
@@ -120,7 +119,7 @@ pub(crate) enum Stance {
     Accepts,
 }
 
-/// The meaning of a word or phrase for a topic in its sentence.
+/// What a word or phrase shows about a topic in its sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cue {
     Not,
@@ -130,8 +129,7 @@ pub(crate) enum Cue {
     Past,
 }
 
-/// The strength with which a word or phrase shows that its sentence asks for something or excludes
-/// it.
+/// How clearly a word or phrase shows that its sentence asks for something or excludes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Strength {
     Weak,
@@ -147,7 +145,7 @@ pub(crate) struct Pattern {
     pub(crate) stem: &'static str,
 }
 
-/// A thing that people have, need or refuse; `topics.toml` describes its members.
+/// Something that people have, need or refuse; `topics.toml` describes its members.
 pub(crate) struct Topic {
     pub(crate) name: &'static str,
     pub(crate) kinds: &'static [&'static str],
@@ -162,7 +160,7 @@ pub(crate) struct Topic {
     pub(crate) needed_in: &'static [&'static str],
     pub(crate) refused_in: &'static [&'static str],
     pub(crate) never_refused_in: &'static [&'static str],
-    /// The unstated wishes of people of these kinds of listings.
+    /// What people of these kinds of listings want without saying so.
     pub(crate) assumed: &'static [(Stance, &'static [&'static str])],
     pub(crate) says: &'static [(Says, Pattern)],
     pub(crate) attributes: &'static [OfAttribute],

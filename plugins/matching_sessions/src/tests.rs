@@ -1,4 +1,4 @@
-//! The data that remains of a person whom the host erases, and the matching of others afterwards.
+//! What is left of a person whom the host erases, and how the matching of others goes on.
 
 use crate::{MatchingSessions, documents::*, score::examples::profile, states::*, types::*};
 use people_kit::listings::{self, FittingPage, Profile, Profiles};

@@ -97,7 +97,7 @@ impl From<Profile> for Shown {
     }
 }
 
-/// The scores of the two listings; each is between 0 and 1.
+/// How well the two listings fit each other; each score is between 0 and 1.
 #[output(Clone)]
 pub(crate) struct Scores {
     /// The harmonic mean of `score_mine` and `score_theirs`, which is the same for both sides.
@@ -107,18 +107,18 @@ pub(crate) struct Scores {
     score_mine: f64,
     /// How far your listing meets what the other side asks for.
     score_theirs: f64,
-    /// The names of met lines.
+    /// The names of what fits.
     reasons: Vec<Point>,
-    /// Lines met, of both sides.
+    /// What fits, of both sides.
     fits: Vec<Compared>,
-    /// Lines not met, or not fully.
+    /// What does not fit, or not fully.
     gaps: Vec<Compared>,
-    /// Lines of one side on which the other is silent: each is worth a question, and does not
-    /// count.
+    /// What one side asks for and the other side does not state: it is worth a question, and does
+    /// not count.
     unknown: Vec<Compared>,
 }
 
-/// The values of the other listing that lines may show.
+/// Which values of the other listing may be shown in the lines.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Values {
     All,

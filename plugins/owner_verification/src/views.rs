@@ -1,4 +1,4 @@
-//! The view of a verification for its owner.
+//! How a verification is shown to its owner.
 
 use crate::{limits::*, proof, states::*, types::*};
 use portolan_sdk::prelude::*;

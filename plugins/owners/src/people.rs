@@ -1,4 +1,4 @@
-//! The data about people that other capabilities may know.
+//! What other capabilities may know about people.
 
 use crate::{profile, types::*};
 use people_kit::people::{

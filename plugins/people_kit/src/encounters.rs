@@ -1,5 +1,4 @@
-//! The calls of `applications`, `pairings` and `thread_meetings` for encounters: who has dealt with whom,
-//! once it is over.
+//! Who has dealt with whom, once it is over: calls of `applications`, `pairings` and `thread_meetings`.
 
 use portolan_sdk::prelude::*;
 

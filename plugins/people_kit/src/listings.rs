@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 /// sorting and showing use this grid, so that repeated queries reveal nothing more exact.
 const GRID: f64 = 100.0;
 
-/// A place's precision.
+/// How exact a place is.
 #[choice]
 pub enum Precision {
     Exact,
@@ -111,7 +111,7 @@ impl Profile {
     }
 }
 
-/// An active listing's visibility.
+/// Who may see an active listing.
 #[choice]
 pub enum Visibility {
     /// Everybody.

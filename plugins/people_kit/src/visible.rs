@@ -1,4 +1,4 @@
-//! The people that a person sees.
+//! Which people a person sees.
 
 use crate::people::{self, Person};
 use crate::{UNTRUSTED, relations};

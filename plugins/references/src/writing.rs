@@ -1,4 +1,4 @@
-//! The actions of the two people: write, withdraw, reply.
+//! What the two people do: write, withdraw, reply.
 
 use crate::refusals::*;
 use crate::{claims, documents::*, encounters, notices, read::load, states::*, types::*, views};
@@ -74,7 +74,7 @@ pub(crate) fn reply(call: &Call, input: &WriteReply) -> Result<views::ReferenceV
     views::reference(me, &reference, role)
 }
 
-/// Removes the content of a reference: a decision of the operator.
+/// Removes what was written in a reference: a decision of the operator.
 pub(crate) fn remove(reference_id: &str) -> Result<()> {
     let mut reference = Reference::load(reference_id)?;
     reference.step(&REFERENCE, "remove")?;

@@ -38,7 +38,6 @@ struct Reports;
 /// follow instructions in them.
 #[capability(
     id = "reports",
-    consequence = portolan_sdk::Consequence::of("own"),
     title = "Reports",
     tags = ["safety", "map", "people"],
     roles = ["report_review"],
@@ -56,7 +55,6 @@ struct Reports;
         subjects::ORGANISATION,
         subjects::OWNER,
         subjects::PAIRING,
-        subjects::MEDIA,
         subjects::REFERENCE,
         subjects::RELATIONSHIP,
     ],

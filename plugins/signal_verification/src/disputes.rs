@@ -28,7 +28,7 @@ pub(crate) fn dispute(call: &Call, input: StatementInput) -> Result<DisputeView>
     Ok(views::dispute(&open(call, by, statement)?))
 }
 
-/// The grounds of a dispute, and the person who opens it.
+/// Why a dispute is opened, and by whom.
 pub(crate) struct DisputeOpening {
     pub(crate) cause: Cause,
     pub(crate) owner_id: String,

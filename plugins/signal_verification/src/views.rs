@@ -1,4 +1,4 @@
-//! The views of evidence, disputes and confirmations.
+//! How evidence, disputes and confirmations are shown.
 
 use crate::{documents::*, states::*, types::*};
 use people_kit::UNTRUSTED;

@@ -1,4 +1,4 @@
-//! The parts and forms of this capability on a person's own page.
+//! What a person sees of this capability on their own page, and can do there.
 
 use portolan_sdk::PersonPage;
 

@@ -1,4 +1,4 @@
-//! The views of organisations and memberships.
+//! How organisations and memberships are shown.
 
 use crate::{
     allowed,

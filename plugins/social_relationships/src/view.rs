@@ -1,4 +1,4 @@
-//! One side's view of a relationship.
+//! How one side sees a relationship.
 
 use crate::{states::*, types::*};
 use portolan_sdk::prelude::*;

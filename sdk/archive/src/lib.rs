@@ -21,12 +21,12 @@ pub struct File {
     pub text: String,
 }
 
-/// The contents of an archive's files, by folder.
+/// What the files of an archive contain, by folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Contents(pub BTreeMap<String, Folder>);
 
-/// The contents of a folder's files.
+/// What the files of a folder contain.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Folder {
     pub items: u64,

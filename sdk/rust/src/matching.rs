@@ -24,7 +24,7 @@ use crate::{
 use portolan_query::{Entry, Shape};
 use serde::Serialize;
 
-/// The index of a collection, by its declaration.
+/// What the index of a collection covers.
 #[derive(Debug)]
 pub struct Index(Shape);
 

@@ -1,4 +1,4 @@
-//! The inputs of actions, as they are read.
+//! How the inputs of actions are read.
 
 use portolan_sdk::prelude::*;
 use serde_json::json;

@@ -21,7 +21,6 @@ mod nodes;
 mod component_sets;
 #[expect(clippy::indexing_slicing, reason = "the JSON is its own, or an answer that is checked")]
 mod people;
-mod peers;
 #[path = "../../harness/postgres.rs"]
 #[expect(
     dead_code,
@@ -32,9 +31,7 @@ mod peers;
 )]
 mod postgres;
 mod queries;
-mod recording;
 mod report;
-mod response;
 mod sandbox;
 #[expect(clippy::indexing_slicing, reason = "the JSON is its own, or an answer that is checked")]
 mod saved_searches;
@@ -54,15 +51,14 @@ use std::path::{Path, PathBuf};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// The parts that can be measured separately, and are measured if none is named.
-const PARTS: [&str; 19] = [
+/// The parts that can be measured separately.
+const PARTS: [&str; 18] = [
     "throughput",
     "tokens",
     "mcp",
     "sandbox",
     "waiters",
     "telemetry",
-    "recording",
     "components",
     "search",
     "saved_searches",
@@ -76,9 +72,6 @@ const PARTS: [&str; 19] = [
     "feeds",
     "boards",
 ];
-
-/// The part that is measured only if it is named, because it installs programs of others.
-const PEERS: &str = "peers";
 
 /// The time-out for the start of a server.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
@@ -152,14 +145,11 @@ fn main() -> Result<()> {
                 ["--quick", parts @ ..] => (&QUICK, parts),
                 parts => (&FULL, parts),
             };
-            let unknown = parts.iter().find(|part| !PARTS.contains(part) && **part != PEERS);
-            let known = PARTS.join(", ");
-            anyhow::ensure!(unknown.is_none(), "unknown part; the parts are {known}, {PEERS}");
+            let unknown = parts.iter().find(|part| !PARTS.contains(part));
+            anyhow::ensure!(unknown.is_none(), "unknown part; the parts are {}", PARTS.join(", "));
             measure(Path::new(results), effort, if parts.is_empty() { &PARTS } else { parts })
         }
-        _ => {
-            anyhow::bail!("portolan-bench RESULTS.json [--quick] [{}] [{PEERS}]", PARTS.join("] ["))
-        }
+        _ => anyhow::bail!("portolan-bench RESULTS.json [--quick] [{}]", PARTS.join("] [")),
     }
 }
 
@@ -198,9 +188,6 @@ fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
         if parts.contains(&"telemetry") {
             telemetry::measure(effort, &mut report).await?;
         }
-        if parts.contains(&"recording") {
-            recording::measure(effort, &mut report).await?;
-        }
         if parts.contains(&"components") {
             components::measure(effort, &mut report).await?;
         }
@@ -233,9 +220,6 @@ fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
         }
         if parts.contains(&"boards") {
             feeds::boards::measure(effort, &mut report).await?;
-        }
-        if parts.contains(&PEERS) {
-            peers::measure(effort, &mut report).await?;
         }
         anyhow::Ok(())
     });

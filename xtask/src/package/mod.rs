@@ -84,7 +84,7 @@ impl Machine {
     }
 }
 
-/// The contents of the packages.
+/// What the packages consist of.
 struct Contents<'a> {
     binary: &'a Path,
     /// The folder of the shipped components, for the packages that run the service.

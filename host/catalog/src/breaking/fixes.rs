@@ -1,4 +1,4 @@
-//! The fixes for breaking changes.
+//! What an author can do about a breaking change.
 
 /// The fix for something that the new version takes away from callers.
 pub(super) const KEEP: &str = "keep it and mark it as deprecated, or publish a new major version";

@@ -1,4 +1,4 @@
-//! Breaking changes of an input schema: inputs that it refuses and its earlier version accepted.
+//! What an input schema refuses although its earlier version accepted it.
 
 use super::{
     fixes::KEEP,

@@ -1,4 +1,4 @@
-//! Applies the decisions of the operator.
+//! The decisions of the operator take effect.
 
 use super::state::Keeper;
 use crate::{capability::Capability, refusal::LoadError};

@@ -9,7 +9,7 @@ pub(crate) struct DroppedVersion {
     pub(crate) file: String,
     pub(crate) capability: Arc<Capability>,
     pub(crate) at: Timestamp,
-    /// The changes that break callers of the previous version.
+    /// What breaks callers of the version before it.
     pub(crate) breaking: Vec<String>,
     /// Whether the file was there when the host started.
     pub(crate) at_start: bool,

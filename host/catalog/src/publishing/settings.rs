@@ -1,8 +1,8 @@
-//! The operator's settings for publishing.
+//! What the operator sets about publishing.
 
 use serde::{Deserialize, Serialize};
 
-/// The treatment of a published version that breaks callers without a new major version.
+/// What happens to a published version that breaks callers without a new major version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BreakingPolicy {

@@ -26,7 +26,7 @@ enum IncidentsCommand {
     },
     /// Tell the public about an incident or about planned maintenance, and print its id
     Open {
-        /// The title, of at most 120 characters
+        /// What is wrong, in a line of at most 120 characters
         title: String,
         #[command(flatten)]
         told: Told,
@@ -54,7 +54,7 @@ enum IncidentsCommand {
     Resolve {
         /// The id: `inc_` and a ULID
         id: String,
-        /// The text for the public about its end
+        /// What has ended it
         #[arg(long)]
         text: String,
         #[command(flatten)]
@@ -64,7 +64,7 @@ enum IncidentsCommand {
 
 #[derive(Debug, Args)]
 struct Told {
-    /// The text for the public, of at most 2000 characters
+    /// What the public is told, at most 2000 characters
     #[arg(long)]
     text: String,
     #[command(flatten)]

@@ -72,7 +72,7 @@ impl Asked {
 #[derive(Debug, Deserialize)]
 struct Rows {
     entries: Vec<Row>,
-    /// The cursor of the next page.
+    /// Where the next page begins.
     before: Option<i64>,
 }
 

@@ -1,4 +1,4 @@
-//! The page of waiting and failed work: timers, dead letters, webhooks, documents in quarantine, quotas.
+//! The page of what waits and what failed: timers, dead letters, webhooks, documents in quarantine, quotas.
 
 use super::{
     catalog::{Catalog, QuotaUse},
@@ -36,7 +36,7 @@ struct Timer {
 #[derive(Debug, Deserialize)]
 struct DeadLetters {
     dead_letters: Vec<DeadLetter>,
-    /// The cursor of the next page.
+    /// Where the next page begins.
     after: Option<i64>,
 }
 

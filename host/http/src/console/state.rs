@@ -1,4 +1,4 @@
-//! The state that the handlers of the console share.
+//! What the handlers of the console reach.
 
 use super::{api::Api, session::Sessions};
 use crate::{App, operator_routes::OperatorRoute};

@@ -18,11 +18,11 @@ struct ConnectPage {
     clients: Vec<Client>,
 }
 
-/// The steps that connect a client.
+/// How a client is connected.
 struct Client {
     id: &'static str,
     name: &'static str,
-    /// The instructions for the text.
+    /// What to do with the text.
     steps: &'static str,
     text: String,
 }

@@ -1,4 +1,4 @@
-//! The problems of a node.
+//! Something that is wrong on a node.
 
 use super::parts::Part;
 use serde::{Serialize, Serializer};
@@ -7,13 +7,13 @@ use serde::{Serialize, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// A part does not work now.
+    /// Something does not work now.
     Error,
-    /// A part needs attention.
+    /// Something needs attention.
     Warning,
 }
 
-/// A problem, with its fix.
+/// Something that is wrong, with its fix.
 #[derive(Debug, Clone, Serialize)]
 pub struct Problem {
     #[serde(serialize_with = "name")]
@@ -23,7 +23,7 @@ pub struct Problem {
     pub unready: bool,
     pub problem: String,
     pub why: &'static str,
-    /// The fix.
+    /// What to do about it.
     pub fix: String,
 }
 
@@ -32,7 +32,7 @@ fn name<S: Serializer>(part: &&'static Part, serializer: S) -> Result<S::Ok, S::
 }
 
 impl Problem {
-    /// Returns a problem that makes the node unready.
+    /// Something that makes the node unready.
     pub fn unready(
         part: &'static Part,
         problem: impl Into<String>,
@@ -41,13 +41,13 @@ impl Problem {
         Self { unready: true, ..Self::error(part, problem, fix) }
     }
 
-    /// Returns a problem of a part that does not work now, on a node that stays ready.
+    /// Something that does not work now, on a node that stays ready.
     pub fn error(part: &'static Part, problem: impl Into<String>, fix: impl Into<String>) -> Self {
         let (problem, fix) = (problem.into(), fix.into());
         Self { part, severity: Severity::Error, unready: false, problem, why: part.why, fix }
     }
 
-    /// Returns a problem that needs attention.
+    /// Something that needs attention.
     pub fn warning(
         part: &'static Part,
         problem: impl Into<String>,

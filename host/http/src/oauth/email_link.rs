@@ -32,7 +32,7 @@ struct EmailLinkPage<'a> {
     is_done: bool,
 }
 
-/// Shows the effect of a link.
+/// Shows what a link does.
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
     _request: PageRequest,
@@ -46,7 +46,7 @@ pub(crate) async fn show(
     }
 }
 
-/// Carries out a link.
+/// Does what a link says.
 pub(crate) async fn follow(
     State(app): State<Arc<App>>,
     _request: PageRequest,

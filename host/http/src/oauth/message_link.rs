@@ -29,12 +29,12 @@ use std::sync::Arc;
 
 /// The page for a person who is signed in.
 const APPROVAL_PATH: &str = "/approve";
-/// The steps by which a person signs in to approve an agent.
+/// How a person signs in to approve an agent.
 const SIGN_IN: &str = "Open the link of a message from this host on your phone. If it has expired, ask for another code.";
 /// The name of the agent that signs in a person by a link.
 const SIGN_IN_NAME: &str = "The link of a text message";
 
-/// The part of a link's answer that is about its message.
+/// What a link says of the message that it was in.
 #[derive(Deserialize)]
 struct LinkView {
     phone_masked: String,
@@ -73,7 +73,7 @@ struct ApprovalPage<'a> {
     candidate: Option<Candidate>,
 }
 
-/// Shows the effect of a link.
+/// Shows what a link does.
 pub(crate) async fn show_link(
     State(app): State<Arc<App>>,
     PageRequest { cookies, .. }: PageRequest,

@@ -1,5 +1,4 @@
-//! The frame of every page about a record: its head, its sources, what can be done with it, and how to
-//! object.
+//! What every page about a record has: its head, its sources, what can be done with it, and how to object.
 
 use super::{
     handoffs::HandoffLink,
@@ -38,7 +37,7 @@ pub(super) struct Frame {
     pub(super) updated: String,
 }
 
-/// The data of a frame.
+/// What a frame is made from.
 pub(super) struct Subject<'a> {
     pub(super) title: &'a str,
     /// The first of these texts that is not empty is the description.
@@ -67,7 +66,7 @@ pub(super) struct SourceLine {
 pub(super) struct NamedLink {
     pub(super) name: String,
     pub(super) href: Option<String>,
-    /// The text beside the name.
+    /// What is said beside the name.
     pub(super) note: String,
 }
 

@@ -1,4 +1,4 @@
-//! The table of rates: what is counted, by whom, and how much of it is permitted.
+//! What is counted, by whom, and how much of it is permitted.
 
 use portolan_vocabulary::{HOUR, Limits, MINUTE};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use std::time::Duration;
 /// use.
 pub(super) const CALLER_LIFE: Duration = MINUTE;
 
-/// The counted quantity.
+/// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Rate {
     AnonymousCalls,

@@ -4,9 +4,8 @@ use crate::{
     contract::{delivery, types::HostError},
     grant::Grant,
     interfaces::{
-        interface::Interface,
+        interface::{Interface, State, host},
         reply::{Answer, Reply},
-        taped::{TapedState, taped},
     },
     state::CallState,
 };
@@ -16,7 +15,7 @@ use portolan_vocabulary::{
 };
 
 pub(super) const INTERFACE: Interface = Interface::sensitive(Grant::Delivery, |linker| {
-    delivery::add_to_linker::<_, TapedState>(linker, taped)
+    delivery::add_to_linker::<_, State>(linker, host)
 });
 
 const DISABLED: usize = 100;

@@ -5,9 +5,8 @@ use crate::{
     grant::Grant,
     interfaces::{
         agent_events::ensure_limit,
-        interface::Interface,
+        interface::{Interface, State, host},
         reply::{Answer, Reply},
-        taped::{TapedState, taped},
     },
     state::CallState,
 };
@@ -15,9 +14,8 @@ use portolan_events::Poll;
 use portolan_vocabulary::Timestamp;
 use serde_json::Value;
 
-pub(super) const INTERFACE: Interface = Interface::sensitive(Grant::Inbox, |linker| {
-    inbox::add_to_linker::<_, TapedState>(linker, taped)
-});
+pub(super) const INTERFACE: Interface =
+    Interface::sensitive(Grant::Inbox, |linker| inbox::add_to_linker::<_, State>(linker, host));
 
 /// The maximum number of events of one acknowledgement.
 const ACKNOWLEDGED: usize = 500;

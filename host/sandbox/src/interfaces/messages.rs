@@ -4,9 +4,8 @@ use crate::{
     contract::messages::{self, Recipient},
     grant::Grant,
     interfaces::{
-        interface::Interface,
+        interface::{Interface, State, host},
         sms::Unsent,
-        taped::{TapedState, taped},
     },
     services::MessageRefusal,
     state::CallState,
@@ -15,7 +14,7 @@ use portolan_vocabulary::TextMessage;
 
 pub(super) const INTERFACE: Interface =
     Interface::with_grant_of(Grant::Sms, "messages", |linker| {
-        messages::add_to_linker::<_, TapedState>(linker, taped)
+        messages::add_to_linker::<_, State>(linker, host)
     });
 
 impl messages::Host for CallState {

@@ -4,9 +4,8 @@ use crate::{
     contract::{moderation, types::HostError},
     grant::Grant,
     interfaces::{
-        interface::Interface,
+        interface::{Interface, State, host},
         reply::{Answer, Reply},
-        taped::{TapedState, taped},
     },
     state::CallState,
 };
@@ -14,7 +13,7 @@ use portolan_vocabulary::{Suspension, Timestamp};
 use serde_json::Value;
 
 pub(super) const INTERFACE: Interface = Interface::sensitive(Grant::Moderation, |linker| {
-    moderation::add_to_linker::<_, TapedState>(linker, taped)
+    moderation::add_to_linker::<_, State>(linker, host)
 });
 
 const REASON_CHARACTERS: usize = 500;

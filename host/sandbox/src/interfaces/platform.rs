@@ -2,17 +2,14 @@
 
 use crate::{
     contract::{CONTRACT, description, platform},
-    interfaces::{
-        interface::Interface,
-        taped::{TapedState, taped},
-    },
+    interfaces::interface::{Interface, State, host},
     state::CallState,
 };
 use portolan_vocabulary::{Access, Status};
 use wasmtime::Result;
 
 pub(super) const INTERFACE: Interface =
-    Interface::open("platform", |linker| platform::add_to_linker::<_, TapedState>(linker, taped));
+    Interface::open("platform", |linker| platform::add_to_linker::<_, State>(linker, host));
 
 impl platform::Host for CallState {
     fn about(&mut self) -> Result<platform::Service> {

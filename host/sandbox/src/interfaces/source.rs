@@ -1,4 +1,4 @@
-//! `source`: the source that an engine runs.
+//! `source`: what an engine runs.
 
 use crate::{
     contract::source,

@@ -17,7 +17,7 @@ const STEP: &str = "SELECT max(version) FROM _sqlx_migrations";
 const SEALED_BY: &str = "SELECT DISTINCT sealed_by FROM signing_keys WHERE sealed_by <> ''";
 const NEWEST_ROW: &str = "SELECT max(at) FROM audit";
 
-/// The findings of a look at a database.
+/// What a look at a database has found.
 #[derive(Debug, Default)]
 pub struct Examination {
     /// The step of the schema; `None` if there is none yet.
@@ -30,7 +30,7 @@ pub struct Examination {
     pub newest_row_at: Option<Timestamp>,
     /// The clock of the database server; `None` on SQLite.
     pub server_time: Option<Timestamp>,
-    /// The damage, if any was found.
+    /// What is damaged.
     pub damage: Option<String>,
     /// Whether the time was over before all pages were checked for damage.
     pub is_cut_short: bool,

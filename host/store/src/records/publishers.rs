@@ -1,5 +1,4 @@
-//! The publishers to whom ids and namespaces of events belong, and the permissions that the
-//! operator has granted.
+//! Which publisher an id and a namespace of events belong to, and what the operator has permitted.
 
 use crate::{
     connection::read, connection::transact, error::DbError, integers::signed, store::Store,

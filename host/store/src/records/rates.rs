@@ -1,4 +1,4 @@
-//! The callers' use of their rates, as nodes tell each other.
+//! What callers have taken of their rates, as nodes tell each other.
 
 use crate::{
     connection::{read, transact},

@@ -1,4 +1,4 @@
-//! Deleted rows leave no copy in the file of SQLite.
+//! What the file of SQLite has of deleted rows.
 
 use super::person::Person;
 use crate::connection::Backend;

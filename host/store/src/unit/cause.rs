@@ -1,5 +1,4 @@
-//! The cause of a refused request of a component, as far as the caller of the component may know
-//! it.
+//! Why a request of a component was refused, as far as the caller of the component is concerned.
 
 use portolan_vocabulary::UndeclaredPerson;
 

@@ -1,4 +1,4 @@
-//! The effect of people's erasure on a document.
+//! What the erasure of people does to a document.
 
 use super::{
     declaration::Erasure,

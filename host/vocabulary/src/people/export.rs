@@ -1,4 +1,4 @@
-//! The parts of a document in an export for people.
+//! What an export for people shows of a document.
 
 use super::{
     declaration::{Audience, Erasure},

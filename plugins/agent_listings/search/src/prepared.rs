@@ -57,7 +57,7 @@ impl Prepared {
         self.narrowed.min_age.unwrap_or(0)
     }
 
-    /// Whether the searcher's age matters for the results.
+    /// Whether the age of who searches matters for what is found.
     pub fn depends_on_age(&self) -> bool {
         self.conditions.category.is_none() || self.narrowed.min_age.is_some()
     }

@@ -1,4 +1,4 @@
-//! The refusals of searches.
+//! Why a search is refused.
 
 use people_kit::taxonomy::TaxonomyError;
 use portolan_sdk::prelude::*;

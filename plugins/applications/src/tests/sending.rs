@@ -1,4 +1,4 @@
-//! Applications and enquiries, and their refusals.
+//! Applications and enquiries, and what is refused.
 
 use super::*;
 

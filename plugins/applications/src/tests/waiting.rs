@@ -1,4 +1,4 @@
-//! Applications that wait for a target that nobody has claimed, and the ends that nobody decides.
+//! What waits for a target that nobody has claimed, and the ends that nobody decides.
 
 use super::*;
 use crate::states::State;

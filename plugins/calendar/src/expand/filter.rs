@@ -1,4 +1,4 @@
-//! The days that match the parts of a rule.
+//! Which days match the parts of a rule.
 
 use crate::rule::*;
 use jiff::{SignedDuration, civil::Date};

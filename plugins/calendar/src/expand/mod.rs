@@ -10,7 +10,7 @@ use jiff::civil::DateTime;
 use periods::Periods;
 use std::ops::ControlFlow;
 
-/// The outcome of an expansion.
+/// How an expansion ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Walk {
     /// All starts in the range were visited.

@@ -1,5 +1,5 @@
-//! Compares the import of the calendar files of `tests/corpora/ics` with the results of other
-//! libraries.
+//! Holds the import against the calendar files of `tests/corpora/ics`, of which other libraries say
+//! what they mean.
 
 use crate::{
     ics::{components, import, lines, reader::Reader, types::SkippedEntry},

@@ -42,7 +42,7 @@ pub enum Sort {
     EventDate,
 }
 
-/// The paths by which records of a type are searched.
+/// How records of a type are searched.
 #[derive(Debug)]
 pub struct Paths {
     /// The feed of the records.

@@ -1,4 +1,4 @@
-//! The notices to each side about the other one, in a world without other capabilities.
+//! What each side is told about the other one, in a world without other capabilities.
 
 mod organisations;
 

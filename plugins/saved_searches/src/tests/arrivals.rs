@@ -1,4 +1,4 @@
-//! The searches that a listing finds.
+//! Which searches a listing finds.
 
 use super::*;
 use portolan_sdk::test::Logged;

@@ -1,4 +1,4 @@
-//! The notices to people, and their times.
+//! What people are notified of, and when.
 
 use super::*;
 use crate::types::*;

@@ -1,5 +1,5 @@
 //! A world for unit tests, in which actions run without a host: its documents, its clock, its randomness,
-//! and the answers of other capabilities.
+//! and what other capabilities answer.
 //!
 //! ```
 //! use portolan_sdk::{prelude::*, test};

@@ -1,4 +1,4 @@
-//! A world: its state before an action runs, the run, and the effects of the action.
+//! A world: its state before an action runs, the run, and what the action has done.
 
 use super::{
     effects::{Asked, Logged, Lookup, PeopleRequest, Published, Timer},
@@ -265,7 +265,7 @@ impl World {
     }
 }
 
-/// The effects of the actions.
+/// What the actions have done.
 impl World {
     /// Returns a document; `None` if there is none.
     pub fn get<T: DeserializeOwned>(

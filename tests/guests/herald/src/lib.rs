@@ -19,7 +19,7 @@ struct Proclamation {
     agent: Option<String>,
     /// A person, by the owner's id.
     owner: Option<String>,
-    /// The subject.
+    /// What it is about.
     subject: String,
     /// One event each.
     texts: Vec<String>,

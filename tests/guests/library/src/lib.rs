@@ -7,7 +7,7 @@ struct Book {
     title: String,
     /// At most one book has it.
     code: String,
-    /// The keeper of the entry.
+    /// Who wrote it down.
     keeper: Option<String>,
 }
 

@@ -20,7 +20,7 @@ struct Book {
     name: String,
     /// At most one book has it.
     code: String,
-    /// The keeper of the entry.
+    /// Who wrote it down.
     keeper: Option<String>,
 }
 

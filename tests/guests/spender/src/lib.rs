@@ -17,7 +17,7 @@ const TOP_UP: Invocation<Map<String, Value>, Value> = Invocation::new("agent_cre
 const UNFREEZE: Invocation<Map<String, Value>, Value> =
     Invocation::new("agent_credits", "unfreeze");
 
-/// The input of the other capability, unread.
+/// What the other capability takes, unread.
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct Passed {
     input: Map<String, Value>,
@@ -26,7 +26,7 @@ struct Passed {
     then_refuse: bool,
 }
 
-/// The answer of the other capability.
+/// What the other capability answered.
 #[derive(Serialize, JsonSchema)]
 struct Answered {
     output: Value,

@@ -51,7 +51,7 @@ struct CapabilityPage<'a> {
     zone: &'a Zone,
 }
 
-/// The contents of a page under one heading.
+/// What a page has under one heading.
 struct Section<'a> {
     title: &'a str,
     views: Vec<View<'a>>,
@@ -59,7 +59,7 @@ struct Section<'a> {
     forms: Vec<FormView>,
 }
 
-/// The answer of an action that reads.
+/// What an action that reads has answered.
 struct View<'a> {
     title: &'a str,
     shown: Result<Shown, &'a Refused>,
@@ -78,14 +78,14 @@ struct ThingView {
     forms: Vec<FormView>,
 }
 
-/// The data of a page, when all that it shows has been read.
+/// What a page is made from, when all that it shows has been read.
 struct Contents {
     capability: Arc<Capability>,
     path: String,
     proof: String,
     form_token: String,
     done: Option<String>,
-    /// The answer for each view, with the number of its part.
+    /// What was read for each view, with the number of its part.
     views: Vec<(usize, Result<Value, Refused>)>,
     /// The form that was sent, and why it was refused.
     sent: Option<(PageForm, Refused)>,

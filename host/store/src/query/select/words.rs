@@ -268,12 +268,12 @@ fn word_condition(expression: &str, recent: Option<RecentBlocks>) -> Expr {
     Expr::cust_with_values(format!("{indexed} @@ CAST($1 AS tsquery)"), [condition])
 }
 
-/// The syntax of the expressions of a database's word index.
+/// How a database writes the expressions of its word index.
 struct Syntax {
     quote: char,
     and: &'static str,
     or: &'static str,
-    /// The operator "and not".
+    /// And not.
     without: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! Abandons a generation, which is then no longer filled.
+//! A generation is no longer filled.
 
 use super::generation::Generation;
 use crate::{

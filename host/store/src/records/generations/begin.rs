@@ -1,4 +1,4 @@
-//! Begins to fill a generation.
+//! A generation begins to be filled.
 
 use super::{
     generation::{Generation, Outdated},

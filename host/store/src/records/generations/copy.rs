@@ -1,4 +1,4 @@
-//! Copies all documents into the new generation, in the order of their ids.
+//! All documents are copied into the new generation, in the order of their ids.
 
 use super::{
     document::{CHUNK, Migrated, OldDocument, stored, take_bytes},

@@ -1,4 +1,4 @@
-//! Follows the documents that have changed since the filling began.
+//! The documents that have changed since the filling began are followed.
 
 use super::{
     document::{CHUNK, Migrated, OldDocument, stored, take_bytes},

@@ -1,4 +1,4 @@
-//! The collections that need another generation.
+//! Which collections need another generation.
 
 use super::{document::CHUNK, generation::Outdated};
 use crate::{

@@ -1,4 +1,4 @@
-//! Deletes generations that were retired too long ago.
+//! Generations that were retired too long ago are deleted.
 
 use crate::{
     connection::read, error::DbError, integers::signed, records::sweep::DAY_MS, store::Store,

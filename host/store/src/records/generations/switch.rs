@@ -1,4 +1,4 @@
-//! Lets the filled generation serve, and retires the former one.
+//! The filled generation serves, and the former one is retired.
 
 use super::{generation::Generation, revive::written_since, rows::sql_text, sweep::RETIRED_MS};
 use crate::{

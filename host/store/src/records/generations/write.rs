@@ -1,4 +1,4 @@
-//! Writes migrated documents into their generation.
+//! Migrated documents are written into their generation.
 
 use super::{
     document::{Migrated, OldDocument},

@@ -42,7 +42,7 @@ pub(super) struct Server {
     _folder: TempDir,
 }
 
-/// The outcome of loading a component.
+/// What became of a component.
 pub(super) enum Outcome {
     Serving { id: String, version: String },
     Refused(Vec<String>),

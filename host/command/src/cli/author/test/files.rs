@@ -19,7 +19,7 @@ pub(super) struct CaseFile {
     changed: bool,
 }
 
-/// The place of a case in its file.
+/// Where a case is written.
 #[derive(Debug, Clone)]
 pub(super) struct CaseLocation {
     /// The position of the case's file among the files, and the position of the case in that file.

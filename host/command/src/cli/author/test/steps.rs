@@ -15,7 +15,7 @@ pub(super) struct Steps {
     invoked: Vec<String>,
 }
 
-/// A fault of a next step, or a hint for its author.
+/// What is wrong with a next step, or what its author should know.
 #[derive(Debug, PartialEq)]
 pub(super) enum Step {
     Fault(Difference),

@@ -30,10 +30,9 @@ use std::sync::Arc;
 #[derive(Template)]
 #[template(path = "person/handoff_result.html")]
 struct ResultPage<'a> {
-    /// The action that was done, in the words of the button.
+    /// What was done, as the button said.
     title: &'a str,
-    /// The thing that was made, as the person's own page shows it; `None` if it cannot be shown
-    /// now.
+    /// What was made, as the person's own page shows it; `None` if it cannot be shown now.
     made: Option<Thing>,
     /// The capability's name, its page, and the heading there.
     capability: &'a str,
