@@ -107,7 +107,7 @@ async fn polls(scene: &Scene<'_>) -> Cost {
             assert_eq!(reply.body["error"], error, "{}", reply.text);
             reply
         };
-        let polled = until_refused(100, poll).await;
+        let polled = until_refused(2 * CLIENT_REQUESTS, poll).await;
         assert!(polled <= permitted(CLIENT_REQUESTS, begun), "{polled}");
     };
     scene.measure(Pace::minutes(3), attack).await
