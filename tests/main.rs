@@ -15,7 +15,7 @@ mod abuse;
 mod harness;
 
 mod cases {
-    mod account_pages;
+    pub mod account_pages;
     mod accounts;
     mod agent_credits;
     mod agent_credits_concurrent;
@@ -28,6 +28,9 @@ mod cases {
     mod ages;
     mod allowed_actions;
     mod applications;
+    mod approvals;
+    mod approvals_ends;
+    mod approvals_walks;
     mod audit_log;
     mod auth_rows;
     mod author;
@@ -39,8 +42,10 @@ mod cases {
     mod availability_finder;
     mod calendar;
     mod calendar_files;
+    mod calendar_freebusy;
     mod calendar_readers;
     mod calendar_reservations;
+    mod calendar_subscriptions;
     mod calls;
     mod catalog;
     mod catalog_pages;
@@ -115,6 +120,10 @@ mod cases {
     mod mcp_streams;
     mod mcp_tools;
     mod mcp_views;
+    mod media;
+    mod media_faults;
+    mod media_hostile;
+    mod media_s3;
     mod message_links;
     mod metrics;
     mod migration;
@@ -172,7 +181,11 @@ mod cases {
     mod reference;
     mod references;
     mod refusals;
+    mod rehearsals;
+    mod releases;
+    mod releases_decisions;
     mod reload;
+    mod recordings;
     mod registries;
     mod replacement;
     mod reports;
@@ -203,6 +216,7 @@ mod cases {
     mod states_matching;
     mod status;
     mod store;
+    mod store_broadcasts;
     mod store_held_events;
     mod store_nodes;
     mod store_persistence;

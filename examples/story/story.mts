@@ -168,6 +168,26 @@ const candidate = await bo.call("agent_listings", "create", {
   criteria: { want: [{ field: "seniority", op: "eq", value: "senior" }] },
 });
 
+// A picture of 16 by 12 pixels. It is sent to an address of its own, without a token.
+const picture = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAABAAAAAMCAIAAADkharWAAAAF0lEQVR42mPUiKpg" +
+    "IAUwMZAIRjWMFA0AWe4BEiAaYwQAAAAASUVORK5CYII=",
+  "base64",
+);
+const begun = await ada.call("media", "create", {
+  kind: "picture",
+  bytes: picture.length,
+  title: "The colour of our office",
+  listing_id: job.listing_id,
+});
+const sent = await fetch(begun.upload.url, { method: "PUT", body: picture });
+if (sent.status !== 201) fail(`the picture is refused: ${await sent.text()}`);
+await ada.hears("media.ready");
+const shown = (await bo.call("media", "about", { listing_id: job.listing_id })).items[0];
+const seen = await fetch(shown.url);
+if (seen.headers.get("content-type") !== "image/jpeg") fail("it is no picture");
+console.log(`Bo sees “${shown.title}”, ${shown.width} pixels wide.`);
+
 const session = await ada.call("matching_sessions", "create", {
   listing_id: job.listing_id,
   batch_size: 20,

@@ -8,6 +8,7 @@ Run it against a host (`cargo xtask serve`), with nothing but Python:
 All calls are in test mode, where each agent that claims +1 415 555 0100 gets a person of its own.
 """
 
+import base64
 import json
 import sys
 import time
@@ -124,6 +125,21 @@ candidate = bo.call(
     attributes={"employment_types": ["FULL_TIME"], "seniority": "senior",
                 "skills": ["Rust", "PostgreSQL"]},
     criteria={"want": [{"field": "seniority", "op": "eq", "value": "senior"}]})
+
+# A picture of 16 by 12 pixels. It is sent to an address of its own, without a token.
+picture = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAABAAAAAMCAIAAADkharWAAAAF0lEQVR42mPUiKpg"
+    "IAUwMZAIRjWMFA0AWe4BEiAaYwQAAAAASUVORK5CYII=")
+begun = ada.call("media", "create", kind="picture", bytes=len(picture),
+                 title="The colour of our office", listing_id=job["listing_id"])
+sending = urllib.request.Request(begun["upload"]["url"], data=picture, method="PUT")
+with urllib.request.urlopen(sending, timeout=60) as answer:
+    assert answer.status == 201, answer.status
+ada.hears("media.ready")
+shown = bo.call("media", "about", listing_id=job["listing_id"])["items"][0]
+with urllib.request.urlopen(shown["url"], timeout=60) as answer:
+    assert answer.headers["content-type"] == "image/jpeg", answer.headers
+print(f"Bo sees “{shown['title']}”, {shown['width']} pixels wide.")
 
 session = ada.call("matching_sessions", "create", listing_id=job["listing_id"], batch_size=20)
 found = ada.call("matching_sessions", "candidates", session_id=session["session_id"], limit=100)

@@ -33,7 +33,11 @@ refuses(URL | {"replicas": 3, "secrets": {"database": "database"}}, "secrets.key
 
 one = render(URL)
 assert set(one) == {"ConfigMap", "StatefulSet", "Service"}, one.keys()
-several = render(URL | SHARED | {"replicas": 3, "config": "[quotas]\nquery_ms = 300\n"})
+FOLDER = "[media]\nfolder = \"/shared/media\"\n"
+refuses(URL | SHARED | {"replicas": 3}, "[media]")
+refuses(URL | SHARED | {"replicas": 3, "config": "[media]\nstore = \"file\"\n[quotas]\nfolder = 1\n"}, "[media]")
+render(URL | SHARED | {"replicas": 3, "config": "[quotas]\n\n[media]\nupload_bytes = 1\nstore = \"s3\"\n"})
+several = render(URL | SHARED | {"replicas": 3, "config": f"[quotas]\nquery_ms = 300\n{FOLDER}"})
 assert "PodDisruptionBudget" in several
 configuration = several["ConfigMap"]["data"]["portolan.toml"]
 assert "stop_delay_ms = 10000" in configuration and "query_ms = 300" in configuration

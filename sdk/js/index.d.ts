@@ -504,6 +504,13 @@ export namespace platform {
 export namespace lookups {
   function txt(name: string, action: string, about?: object): string;
   function page(url: string, action: string, about?: object): string;
+  /**
+   * `action` is run with `{ lookup_id, about }` and `{ text, etag?, last_modified?, moved_to? }`,
+   * `{ unchanged: true, etag?, last_modified?, moved_to? }` or `{ error, status?, retry_after_s? }`.
+   */
+  function file(
+    url: string, known: { mediaTypes: string[]; etag?: string; lastModified?: string }, action: string, about?: object,
+  ): string;
 }
 
 /** The data of the calling person. `action` is run for each part with `{ export_id, about, part, last, items }`. */

@@ -1,4 +1,4 @@
-//! Somebody at an address of their own.
+//! An attacker at an address of their own.
 
 use crate::harness::{
     Host, Reply,

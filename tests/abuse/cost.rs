@@ -1,8 +1,8 @@
-//! What an abuse costs the host, and the bounds of it.
+//! The cost of an abuse for the host, and its bounds.
 
 use std::{fmt, ops::Sub, time::Duration};
 
-/// What one address costs the host in its worst hour.
+/// The cost that one address causes in its worst hour.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Cost {
     /// The bytes by which the database grows.

@@ -1,4 +1,4 @@
-//! Abuses of what everybody may read: the catalog, descriptions, feeds, the map and handoffs.
+//! Abuses of the public documents: the catalog, descriptions, feeds, the map and handoffs.
 
 use crate::{
     abuse::{
@@ -105,7 +105,7 @@ pub const ROWS: &[Row] = &[
     },
 ];
 
-/// Reads these paths in turn, a part of what one address may.
+/// Reads these paths in turn, with a part of the requests that one address may make.
 async fn read(scene: &Scene<'_>, pace: Pace, sent: usize, paths: &[&str], coding: &str) -> Cost {
     let attacker = scene.attacker();
     let headers = [("accept-encoding", coding)];

@@ -275,7 +275,7 @@ async fn reports(scene: &Scene<'_>) -> Cost {
     cost
 }
 
-/// Uses up what a day's messages may cost. Nobody enters a code, so a country gets no more than 200 an hour.
+/// Uses up the day's budget of messages. Nobody enters a code, so a country gets no more than 200 an hour.
 async fn budget(scene: &Scene<'_>) -> Cost {
     const HOURS: u64 = 4;
     let owner = scene.attacker();

@@ -1,6 +1,6 @@
-//! What somebody outside can try with the limits of production, and what it may cost: one address in its worst
-//! hour less than 50 MB, five minutes of a processor and the day's budget of messages, while honest agents at
-//! other addresses are served. `docs/security/abuse.md` has the same rows.
+//! The abuses that outsiders can try with the limits of production, and the bounds of their costs: one address
+//! in its worst hour less than 50 MB, five minutes of a processor and the day's budget of messages, while
+//! honest agents at other addresses are served. `docs/security/abuse.md` has the same rows.
 
 mod attacker;
 mod calls;

@@ -201,7 +201,7 @@ async fn malformed(scene: &Scene<'_>) -> Cost {
     scene.measure(pace, async || all_answered(SENT, &[400, 413], send).await).await
 }
 
-/// Names that deceive whoever reads them.
+/// Names that deceive readers.
 const NAMES: [&str; 12] = [
     "Portolan Support",
     "Portolan Support \u{2713}",

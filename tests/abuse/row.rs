@@ -19,14 +19,14 @@ use std::{
 /// Tries an abuse, checks what comes of it, and returns what it costs.
 pub type Attack = for<'a> fn(&'a Scene<'a>) -> Pin<Box<dyn Future<Output = Cost> + 'a>>;
 
-/// Something that somebody outside can try.
+/// An abuse that an outsider can try.
 pub struct Row {
     pub name: &'static str,
-    /// What the attacker does.
+    /// The steps of the attacker.
     pub abuse: &'static str,
-    /// What it cost before it was limited, if that was measured.
+    /// The cost before it was limited, if that was measured.
     pub before: &'static str,
-    /// What comes of it.
+    /// The outcome.
     pub outcome: &'static str,
     pub bound: Bound,
     pub attack: Attack,

@@ -16,7 +16,7 @@ const MINUTES: u32 = 61;
 /// The time without a change of the database after which a host is at rest.
 const REST: Duration = Duration::from_secs(1);
 
-/// A time in which the host shares what was used of each limit with other nodes.
+/// A time in which the host shares the use of each limit with other nodes.
 const EXCHANGE: Duration = Duration::from_secs(2);
 
 /// Areas of North America, of which 555 0100 to 555 0199 are reserved for fiction.
@@ -109,7 +109,7 @@ impl<'a> Scene<'a> {
         format!("+1{}55501{:02}", AREAS[number % AREAS.len()], number / AREAS.len())
     }
 
-    /// Waits until the host has written what it writes after its start.
+    /// Waits until the host has finished the writes that follow its start.
     pub async fn wait_until_at_rest(&self) {
         let (database, mut before) = (self.host.database(), 0.0);
         loop {

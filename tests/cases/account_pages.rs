@@ -51,7 +51,7 @@ impl Form {
         self
     }
 
-    fn without(mut self, name: &str) -> Self {
+    pub fn without(mut self, name: &str) -> Self {
         self.0.retain(|(known, _)| known != name);
         self
     }
@@ -306,7 +306,8 @@ async fn only_forms_of_the_own_page_are_carried_out() {
     let (mut ada, page) = signed_in(&host, RIGHTS, ADA).await;
     let erase = form(&page, "Erase my data").with("agreed", "on");
     let (mut bob, _) = signed_in(&host, RIGHTS, BOB).await;
-    // A form of another browser, one without its token, and one for what no page declares.
+    // A form of another browser, one without its token, and one for an action that no page
+    // declares.
     assert_eq!(erase.submit(&mut bob, RIGHTS).await.reply.status, 400);
     assert_eq!(
         erase.clone().without("form_token").submit(&mut ada, RIGHTS).await.reply.status,
@@ -346,7 +347,7 @@ async fn a_hostile_and_failing_component_is_a_line_on_the_page() {
         "{text}"
     );
     assert_eq!(text.matches("cannot be shown now").count(), 2, "{text}");
-    // What the host's own capabilities have is there.
+    // The facts of the host's own capabilities are there.
     let facts = shown(&page, "dl.facts div");
     assert!(facts.iter().any(|fact| fact.starts_with("Blocked people")), "{facts:?}");
 
@@ -371,7 +372,7 @@ async fn a_hostile_and_failing_component_is_a_line_on_the_page() {
     assert!(page.error_text().contains("<script>"), "escaped: {}", page.error_text());
     assert!(!page.reply.text.contains("<script>"), "{}", page.reply.text);
     assert!(page.reply.header("content-security-policy").contains("default-src 'none'"));
-    // What the component has not declared for the page cannot be called there.
+    // An action that the component has not declared for the page cannot be called there.
     let undeclared = form(&page, "Lure the person").with("action", "take");
     assert_eq!(undeclared.submit(&mut ada, "/account/poser").await.reply.status, 400);
 }

@@ -1,4 +1,4 @@
-//! What can act for a person, and its end: sessions of browsers, agents, and codes that are pending.
+//! The sessions, agents and pending codes that can act for a person, and their end.
 
 use crate::harness::{
     Agent, Host, Options, PATIENCE, Reply,
@@ -171,7 +171,7 @@ async fn the_agents_of_a_person_learn_of_every_sign_in() {
     assert_eq!((text(&data, "owner_id"), text(&data, "browser")), (&*owner_id, "Firefox"));
     let (started, at) = (host.clock.now().to_string(), text(&data, "signed_in_at"));
     assert!(at <= &*started && at[..10] == started[..10], "{at}");
-    // What somebody else does is not told.
+    // A sign-in of another person is not told.
     Person::new(&host).sign_in(&query(&parameters(&client, &challenge())), BOB).await;
     signed_in(1).await;
 }

@@ -1,5 +1,5 @@
 //! A program that knows one address and what its person wants, and follows what it is told: the steps in `next`, what
-//! `find_capabilities` finds, and values that answers have named. What it has to make up is a guess.
+//! `find_capabilities` finds, and values that answers have named. A value that it has to make up is a guess.
 
 use crate::harness::{
     Host, Options, Reply,
@@ -14,7 +14,7 @@ const ALL: &str = "svc.read svc.write svc.events";
 /// The maximum number of calls for one goal.
 const MAX_CALLS: usize = 12;
 
-/// How a program reaches the host.
+/// The protocol by which a program reaches the host.
 enum Door<'a> {
     Rest { host: &'a Host, token: String },
     Mcp(Box<Mcp<'a>>),
@@ -71,11 +71,11 @@ fn input_of(step: &mut Value) -> &mut Map<String, Value> {
 
 struct Program<'a> {
     door: Door<'a>,
-    /// What the person answers, by the field that is asked for.
+    /// The person's answers, by the field that is asked for.
     answers: Map<String, Value>,
     /// The ids that answers have named, the latest one of each field.
     told: BTreeMap<String, Value>,
-    /// What it had to make up.
+    /// The values that it had to make up.
     guesses: Vec<String>,
     /// The last answer's next step.
     next: Value,

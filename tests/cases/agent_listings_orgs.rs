@@ -77,7 +77,7 @@ async fn listings_stay_with_the_organisation_when_their_author_leaves() {
     other.assert_refused(403, "not_permitted");
     follow_next_step(bob.agent(), &other).await;
 
-    // The others of the organisation change them, whoever wrote them.
+    // The others of the organisation change them too.
     let cy = Lister::new(&host).await;
     add_member(&ada, &org_id, &cy, "recruiter").await;
     let ok = |reply: &Reply| assert_eq!(reply.status, 200, "{}", reply.text);

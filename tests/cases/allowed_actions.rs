@@ -22,7 +22,7 @@ async fn host() -> Host {
     Host::start(Options::with(&names).configuration(patient)).await
 }
 
-/// What was tried, and which of it was refused.
+/// The number of actions that were tried, and those that were refused.
 #[derive(Default)]
 struct Trial {
     tried: usize,

@@ -1,4 +1,4 @@
-//! What the audit log says about authentication, and the wait after wrong secrets.
+//! The rows of the audit log about authentication, and the wait after wrong secrets.
 
 use crate::harness::{Host, Options, PATIENCE, Reply, oauth::*, passkeys, person::Person};
 use portolan_identity::AUTH_ACTIONS;

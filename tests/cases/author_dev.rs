@@ -105,7 +105,7 @@ fn a_project_in_python_is_served_again_without_a_build() {
     fs::create_dir(&with).unwrap();
     fs::write(with.join("agent_credits.wasm"), component("agent_credits")).unwrap();
     let mut running = Running::start_with(&project, folder.path(), &with);
-    // What the project invokes is permitted.
+    // The project's invocations are permitted.
     running.line("serving lending 1.0.0");
     let curl = running.line("curl -s");
     let source = project.join("app.py");

@@ -1,5 +1,5 @@
-//! Times with others: what is found, held and booked is what the calendars of all say, of two who want the last
-//! time one gets it, and nobody reads anybody's calendar.
+//! Times with others: the times that are found, held and booked agree with the calendars of all, one of two who
+//! want the last time gets it, and nobody reads anybody's calendar.
 
 use crate::harness::{
     Host, Options, Reply,
@@ -130,7 +130,7 @@ async fn a_time_is_found_held_voted_and_booked() {
     };
     wait_until("the booking is cancelled", is_cancelled).await;
     assert_eq!(events(bo.agent(), &at(3, 2), &at(3, 3)).await, Vec::<Value>::new());
-    // Who is blocked does not count any more, and a group of three is not asked about two.
+    // A blocked person does not count any more, and a group of three is not asked about two.
     ada.call_finder("find", find).await.assert_refused(409, "not_enough_people");
 }
 

@@ -325,7 +325,7 @@ async fn an_event_with_an_error_is_left_out_and_named() {
         let entry = &answer["skipped"]["entries"][0];
         assert_eq!((&entry["line"], &entry["uid"]), (&json!(line), &json!("bad")), "{answer:#}");
     }
-    // What was imported before stays, even if everything else is removed.
+    // An event that was imported before stays, even if everything else is removed.
     let bad = event("UID:good", &["DTSTART:tomorrow"]);
     let all = json!({ "ics": file(&bad), "replace_all": true });
     let answer = call_calendar_ok(ada.agent(), "import_ics", all).await;

@@ -99,7 +99,7 @@ async fn one_of_two_simultaneous_reservations_wins() {
         }
         assert_eq!(events(ada.agent(), &at(3, 0), &at(4, 0)).await.len(), 1);
     }
-    // Of concurrent blocks, all that are accepted are in the calendar.
+    // All accepted blocks of concurrent calls are in the calendar.
     let ada = Person::new(&host).await;
     let block = json!({ "start": at(3, 9), "end": at(3, 10) });
     let blocks =

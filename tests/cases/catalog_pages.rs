@@ -74,7 +74,7 @@ async fn a_long_catalog_has_pages() {
 async fn nothing_follows_the_end_of_the_catalog() {
     let host = Host::with(&["ledger"]).await;
     for path in ["/v1/capabilities", "/openapi.json"] {
-        // What followed the cursor may have been removed meanwhile.
+        // The capabilities after the cursor may have been removed meanwhile.
         let reply = host.get(&format!("{path}?cursor=ledger")).await;
         assert_eq!(reply.status, 200, "{}", reply.text);
         assert!(reply.headers.get("link").is_none() && reply.body.get("next_cursor").is_none());

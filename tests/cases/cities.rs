@@ -215,7 +215,7 @@ async fn a_city_without_feeds_stops_no_other() {
     publish(&other, &files, 1);
     wait_until_served(&host, OTHER_INDEX, "CC0-1.0").await;
 
-    // And the other way round.
+    // The same holds the other way round.
     let host = start(&folder.path().join("nothing"), &other).await;
     assert_eq!(host.fetch(INDEX_PATH, &[]).await.status, 503);
     assert_eq!(host.fetch(OTHER_INDEX, &[]).await.status, 200);

@@ -50,7 +50,7 @@ async fn a_refused_write_leads_to_the_claim_and_then_succeeds_with_the_same_toke
     let refused = agent.call("ledger", open("ada")).await;
     refused.assert_refused(403, "phone_binding_required");
 
-    // The claim follows only what the answers say.
+    // The claim follows only the answers.
     let step = &refused.body["next"];
     let mut input = step["input"].clone();
     input[step["missing"][0].as_str().unwrap()] = json!(ADA);

@@ -231,7 +231,7 @@ async fn an_operator_approves_a_component_and_rolls_a_version_back() {
     let rows = host.rows_of_operator("ada").await;
     let actions: Vec<_> = rows.iter().map(|row| row["action"].as_str().unwrap()).collect();
     assert_eq!(actions, ["operator:rollback", "operator:approve"]);
-    // What the route refuses is a page with the reason.
+    // A refusal of the route is a page with the reason.
     let token = form_token(&browser.get("/console").await);
     let fields = [("form_token", token.as_str()), ("id", "template_000"), ("to", "7.0.0")];
     let reply = browser.submit("/console/decisions/rollback", &fields).await;
@@ -344,7 +344,7 @@ async fn reports_are_reviewed_and_decided_from_the_console() {
     assert!(!browser.page(path).await.contains(&id));
     let page = browser.page("/console/reports?test_mode=true&state=dismissed").await;
     assert!(page.contains(&id) && page.contains("It was looked at with care."), "{page}");
-    // Somebody whom nobody has reported is suspended, and is not any more.
+    // A person whom nobody has reported is suspended, and then reinstated.
     assert!(browser.page(path).await.contains("<option>steers_agents</option>"));
     let suspension = [
         ("owner_id", ada.id.as_str()),

@@ -43,6 +43,7 @@ const PAGE_EXAMPLES: &[(&str, &[ExampleKind])] = &[
 /// The examples of each answer, in their order.
 const FAQ_EXAMPLES: &[(&str, &[ExampleKind])] = &[
     ("apply-to-a-role", &[Call("applications")]),
+    ("approvals", &[Call("approvals")]),
     ("calendar-privacy", &[Call("calendar")]),
     ("calling-a-capability", &[Call("agent_listings"), Answer]),
     ("claim-by-phone", &[Call("svc.phone-binding"), Call("svc.phone-binding")]),

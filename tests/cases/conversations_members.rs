@@ -1,4 +1,4 @@
-//! Who takes part in a conversation: invitations that everybody consents to, and how people leave.
+//! The members of a conversation: invitations that everybody consents to, and how people leave.
 
 use crate::harness::{
     Host, Reply, conversations::*, listings::follow_next_step, relationships::Person,

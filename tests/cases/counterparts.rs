@@ -1,5 +1,5 @@
-//! What people who wait for somebody are told: nothing is said to a person who cannot hear it without
-//! the other side learning that.
+//! The notices to people who wait for somebody: a person is told nothing that they could not be told
+//! without the other side learning that.
 
 use crate::cases::personal::erase;
 use crate::harness::{

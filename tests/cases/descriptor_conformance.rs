@@ -1,6 +1,5 @@
-//! What every shipped capability promises in its own descriptor, checked by calls: its examples
-//! succeed, bad input is refused with its place, next steps can be called, and all error codes are
-//! declared.
+//! The promises of every shipped capability's descriptor, checked by calls: its examples succeed,
+//! bad input is refused with its place, next steps can be called, and all error codes are declared.
 
 use crate::{
     cases::plugins::shipped,
@@ -73,8 +72,14 @@ fn with_definitions(branch: &Value, schema: &Value) -> Value {
 const ADA: &str = "+14155550100";
 const BOB: &str = "+14155550101";
 
-/// The actions that end the claim of the calling agent, so that it cannot repeat them.
-const ENDS: [&str; 2] = ["svc.phone-binding unbind", "owners sign_out_everywhere"];
+const CY: &str = "+14155550102";
+
+/// The actions that end the claim of the calling agent or limit it, each with the person whose agent calls it instead.
+const ENDS: [(&str, &str); 3] = [
+    ("approvals tighten", CY),
+    ("owners sign_out_everywhere", BOB),
+    ("svc.phone-binding unbind", BOB),
+];
 
 /// Returns a new agent that the person with this number has claimed.
 async fn agent_of<'a>(host: &'a Host, phone: &str) -> Agent<'a> {
@@ -100,8 +105,8 @@ async fn every_example_passes_and_every_next_step_can_be_called() {
                 faults.push(format!("{}: {name} has no description", action.title()));
             }
         }
-        let other = agent_of(&host, BOB).await;
-        let person = if ends_claims(action) { &other } else { &person };
+        let other = agent_of(&host, other_person(action).unwrap_or(BOB)).await;
+        let person = if other_person(action).is_some() { &other } else { &person };
         for example in action.examples() {
             tried += 1;
             if !validator.is_valid(&example) {
@@ -126,9 +131,11 @@ async fn every_example_passes_and_every_next_step_can_be_called() {
     assert!(tried >= actions.len() && followed > 20, "{tried} tried, {followed} followed");
 }
 
-/// Returns whether the action can end a claim, so that another person calls it.
-fn ends_claims(action: &Action) -> bool {
-    action.capability == "svc.phone-binding" || ENDS.contains(&&*action.title())
+/// Returns the number of another person, who calls the action because it can end a claim or limit the agent.
+fn other_person(action: &Action) -> Option<&'static str> {
+    let title = action.title();
+    let ends = ENDS.iter().find(|(name, _)| *name == title).map(|(_, phone)| *phone);
+    ends.or((action.capability == "svc.phone-binding").then_some(BOB))
 }
 
 /// Returns whether the action's examples cannot succeed, because they need a code that was sent or
@@ -311,8 +318,8 @@ async fn writes_need_a_claim_and_an_idempotency_key_belongs_to_one_body() {
     for action in actions(&host).await.iter().filter(|action| action.access == "write") {
         let Some(example) = action.examples().next() else { continue };
         writes += 1;
-        let other = agent_of(&host, BOB).await;
-        let person = if ends_claims(action) { &other } else { &person };
+        let other = agent_of(&host, other_person(action).unwrap_or(BOB)).await;
+        let person = if other_person(action).is_some() { &other } else { &person };
         let title = action.title();
         let refused = nobody.call(&action.capability, example.clone()).await;
         let next = &refused.body["next"];
@@ -328,7 +335,7 @@ async fn writes_need_a_claim_and_an_idempotency_key_belongs_to_one_body() {
         if refused.body["error_code"] != "phone_binding_required" {
             faults.push(format!("{title} by nobody, without a body: {}", refused.text));
         }
-        if ENDS.contains(&&*title) {
+        if ENDS.iter().any(|(name, _)| *name == title) {
             continue;
         }
         let mut keyed = example.clone();

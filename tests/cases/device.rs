@@ -124,7 +124,7 @@ async fn walk(host: &Host) {
     let agents = "SELECT id FROM documents WHERE body LIKE '%television%' AND id LIKE 'agt_%' AND body LIKE '%\"revoked_at\":null%'";
     assert_eq!(host.database().texts(agents).await.len(), 1);
 
-    // The second use of a code revokes what it was redeemed for, and its page is over.
+    // The second use of a code revokes the tokens that it was redeemed for, and its page has ended.
     assert_oauth_error(&poll(host, &client, &codes).await, 400, "invalid_grant");
     call(host, &access, open("eve")).await.assert_refused(401, "token_invalid");
     assert_eq!(person.open(&path(&codes)).await.reply.status, 404);
@@ -159,7 +159,7 @@ async fn a_device_is_told_of_a_refusal_and_of_the_end_of_its_code() {
     let page = person.open(&path(&refused)).await;
     assert_eq!(person.submit(&page, "refuse", &[]).await.heading, "Refused");
     assert_oauth_error(&poll(&host, &client, &refused).await, 400, "access_denied");
-    // What is decided stays decided, also for a page that is still open.
+    // A decision is final, also for a page that is still open.
     let again = person.submit(&page, "refuse", &[]).await;
     assert!(again.reply.status == 404 && again.reply.text.contains("No device waits"));
 

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 /// The time within which a fault must be named.
 const SOON: Duration = Duration::from_secs(30);
 
-/// What the doctor has found.
+/// The findings of the doctor.
 #[derive(Debug)]
 pub struct Diagnosis {
     pub success: bool,

@@ -234,7 +234,7 @@ async fn what_a_person_has_set_about_events_applies_to_emails() {
     let text = told.text();
     assert!(text.contains("There is something new in Herald. (3 times)"), "{text}");
     assert!(!told.message.contains("herald.told"), "{}", told.message);
-    // What is disabled is not told.
+    // Disabled events are not told.
     prefer(json!({ "disabled_events": ["herald"] })).await;
     tell(&agent, &ada_id, &["four"]).await;
     host.advance(HOUR).await;
@@ -251,7 +251,7 @@ async fn what_a_person_has_set_about_events_applies_to_emails() {
     host.advance(2 * MINUTE).await;
     let after_quiet = server.received().len();
     assert!(after_quiet > before + 1, "{after_quiet}");
-    // A sign-in is told in quiet hours too, and with it what waits for their end.
+    // A sign-in is told in quiet hours too, and with it the events that wait for their end.
     let quiet = json!({ "from": time(Duration::ZERO), "to": time(3 * HOUR), "time_zone": "UTC" });
     tell(&agent, &ada_id, &["before"]).await;
     prefer(json!({ "quiet_hours": quiet })).await;
@@ -328,7 +328,8 @@ async fn requests_are_bounded_and_hostile_addresses_refused() {
     host.advance(DAY + MINUTE).await;
     assert_eq!(host.send(Method::POST, &second, &[], None).await.status, 404);
 
-    // A person gets five in a day, and an address three, whoever asks; the page does not tell that.
+    // A person gets five in a day, and an address three, from all requests together; the page does
+    // not tell that.
     let mut ada = signed_in(&host, ADA).await;
     for number in 3..=5 {
         submit(&mut ada, "give_email", ADDRESS).await;
@@ -372,7 +373,8 @@ async fn two_people_can_confirm_one_address_and_a_removed_one_gets_nothing() {
     tell(&agent, bob_id, &["news for Bob"]).await;
     host.advance(2 * MINUTE).await;
     server.wait_for(before + 2).await;
-    // What is removed while an email gathers is not told any more, and the links of earlier emails do nothing.
+    // Events that wait when the address is removed are not told any more, and the links of earlier emails do
+    // nothing.
     tell(&agent, &ada_id, &["more news"]).await;
     submit(&mut ada, "remove_email", "").await;
     let last = server.wait_for(before + 3).await;

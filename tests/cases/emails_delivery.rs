@@ -223,7 +223,7 @@ async fn a_person_and_the_host_have_a_number_of_emails_in_a_day() {
         tell(&agent, &ada_id).await;
         host.advance(2 * MINUTE).await;
     }
-    // What was beyond the person's number is told by the next one.
+    // Events beyond the person's number of emails are told by the next one.
     assert_eq!(server.received().len(), 3);
     host.advance(DAY / 2 + HOUR).await;
     let told = server.wait_for(4).await.text();

@@ -176,7 +176,7 @@ async fn a_failure_that_passes_is_tried_again() {
     wait_until_served(&host, &next).await;
     assert_eq!(host.feeds_status().await["refused"], Value::Null);
 
-    // So it is with a link that cannot be followed for a while.
+    // The same holds for a link that cannot be followed for a while.
     let (link, looped) = (folder.join("current"), folder.join("looped"));
     let current = std::fs::read_link(&link).unwrap();
     std::os::unix::fs::symlink("current", &looped).unwrap();

@@ -1,4 +1,5 @@
-//! How well `find_capabilities` finds what people want. Each intent names the actions that are right for it.
+//! The quality of `find_capabilities` for what people want. Each intent names the actions that are right for
+//! it.
 
 use crate::{
     cases::plugins::shipped,
@@ -43,7 +44,8 @@ async fn score(client: &Mcp<'_>, set: &str) -> Score {
 async fn the_right_tool_is_found_by_plain_words() {
     let host = shipped().await;
     let client = host.mcp("svc.read svc.write svc.events").await;
-    // What was measured when the texts were written, less what one change of a text may cost.
+    // The percentages that were measured when the texts were written, less what one change of a text may
+    // cost.
     for (set, first, in_three) in
         [("main.json", 88.0, 95.0), ("second.json", 85.0, 93.0), ("held_out.json", 86.0, 94.0)]
     {

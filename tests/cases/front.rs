@@ -11,7 +11,7 @@ use scraper::{Html, Selector};
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, process::Command};
 
-/// What Chromium sends when a person opens an address.
+/// The header field that Chromium sends when a person opens an address.
 const BROWSER: (&str, &str) = (
     "accept",
     "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8",

@@ -94,7 +94,7 @@ fn every_language_of_an_example_has_a_test() {
 /// is that of the guide.
 #[test]
 fn the_examples_in_rust_compile_and_their_test_passes() {
-    let mut examples = in_language("rust", 11);
+    let mut examples = in_language("rust", 12);
     let frame = fs::read_to_string(workspace().join("tests/guide/lib.rs")).unwrap();
     let mut source = String::new();
     for line in frame.lines() {

@@ -77,7 +77,8 @@ async fn a_person_finishes_a_handoff_without_an_agent() {
     let ((_, role), mut ada) = (contract("apply_to_role"), at_browser(&host));
     let page = ada.open(&start("apply_to_role")).await;
     let path = address(&page);
-    // Who, which company, which role, and who will see what, before anybody signs in.
+    // The page shows the action, the company, the role, and who will see the application, before anybody signs
+    // in.
     assert_eq!(page.heading, "Apply to an open role");
     let told = text(&page);
     for part in ["Role", role["title"].as_str().unwrap(), "Company", "who act for the company"] {
@@ -108,7 +109,7 @@ async fn a_person_finishes_a_handoff_without_an_agent() {
     let again = form(&tried, "Send the application");
     assert_eq!(again.value("field.profile.headline"), "Robotics engineer");
 
-    // What is sent is what the person has changed last.
+    // The person's last changes are sent.
     let sent = again.with("field.message", "I would like to build yours.").with(GO.0, GO.1);
     let done = sent.submit(&mut ada, &path).await;
     assert_eq!((&*done.heading, done.reply.status.as_u16()), ("Done", 200), "{}", done.reply.text);
@@ -168,7 +169,7 @@ async fn what_is_refused_is_told_and_can_be_corrected() {
     let contact = message.clone().with("field.message", written).submit(&mut ada, &path).await;
     assert_eq!(contact.reply.status, 422, "{}", contact.reply.text);
     assert!(contact.error_text().contains("This did not work"), "{}", contact.error_text());
-    // What was typed is still there, and the address still works.
+    // The typed text is still there, and the address still works.
     assert_eq!(form(&contact, SEND).value("field.message").trim(), written);
     assert!(people_of_rows(&host, "enquire").await.is_empty());
     let done = message.with("field.message", MESSAGE).submit(&mut ada, &path).await;
@@ -251,7 +252,7 @@ async fn what_has_changed_since_it_was_shown_is_not_sent() {
         assert_eq!(form(&changed, SEND).value("field.message").trim(), MESSAGE);
         assert!(people_of_rows(&host, "enquire").await.is_empty());
     }
-    // What is now shown is sent.
+    // The shown draft is sent.
     let changed = message.with(GO.0, GO.1).submit(&mut ada, &path).await;
     assert!(shown(&changed, "dd").contains(&"service".to_owned()), "{}", text(&changed));
     let done = form(&changed, SEND).with(GO.0, GO.1).submit(&mut ada, &path).await;
@@ -327,7 +328,7 @@ async fn a_sign_in_leads_to_no_other_address() {
         assert_eq!(page.reply.status.as_u16(), status, "{address}: {}", page.reply.text);
         assert!(page.steps.is_empty(), "{address}");
     }
-    // What the browser adds is not part of where the sign-in leads.
+    // The parameters that the browser adds do not change where the sign-in leads.
     let page = ada.sign_in(&format!("{path}/sign-in?next=https://evil.example/"), ADA).await;
     assert_eq!((address(&page), page.reply.url.query()), (path.clone(), None));
     // Signed in, the address of the sign-in leads to the page.
@@ -365,7 +366,7 @@ async fn every_kind_of_handoff_is_finished_on_its_page() {
         let link = attributes(&done, "main a[href^='/account/']", "href").remove(0);
         let account = ada.open(&link).await;
         assert_eq!(account.reply.status, 200, "{intent}: {}", account.reply.text);
-        // What is drafted is no form of the capability's own page.
+        // A drafted action is no form of the capability's own page.
         assert!(forms(&account, button).is_empty(), "{intent}");
     }
     // Where nothing is written, the page shows what is found, and the address is not used up.

@@ -1,4 +1,4 @@
-//! From a record of the map to a draft in the capability API.
+//! The way from a record of the map to a draft in the capability API.
 
 use crate::{
     cases::{

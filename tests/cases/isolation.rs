@@ -259,7 +259,7 @@ async fn commit(unit: Unit) -> Verdict {
     unit.commit(Attachments::default()).await.unwrap()
 }
 
-/// What the tasks share.
+/// The state that the tasks share.
 struct Shared {
     opened: Opened,
     things: Collection,

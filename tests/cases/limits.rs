@@ -210,7 +210,7 @@ async fn nodes_share_what_an_address_has_used() {
     let is_refused = async || {
         let reply = register(&other, "/v1/agents/register", "192.0.2.1").await;
         assert!([200, 429].contains(&reply.status.as_u16()), "{}", reply.text);
-        // What this node itself permits, it permits at most once more.
+        // A registration that this node itself permits is permitted at most once more.
         reply.status == 429
     };
     for node in [&one, &other] {

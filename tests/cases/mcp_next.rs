@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 const ALL: &str = "svc.read svc.write svc.events";
 
-/// What a client knows: the fields of each tool that it sees, and of each action that it finds.
+/// The fields that a client knows, of each tool that it sees and of each action that it finds.
 struct Known {
     tools: BTreeMap<String, Map<String, Value>>,
     actions: BTreeMap<String, Map<String, Value>>,

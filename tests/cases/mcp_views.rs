@@ -1,4 +1,4 @@
-//! Which tools an endpoint lists: by default, by its path and query, and in pages.
+//! The tools that an endpoint lists: by default, by its path and query, and in pages.
 
 use crate::{
     cases::plugins::shipped,

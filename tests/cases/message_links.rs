@@ -149,7 +149,7 @@ async fn a_link_expires_unless_a_request_renews_it() {
     assert_eq!(person.open(&format!("/m/{secret}")).await.reply.status, 410);
 }
 
-/// Somebody at an address of their own who attacks a number.
+/// An attacker of a number, at an address of their own.
 struct Attacker<'a> {
     host: &'a Host,
     address: String,

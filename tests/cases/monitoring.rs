@@ -27,7 +27,7 @@ const QUOTA: &str = "portolan_quota_used{capability=\"notes\",mode=\"live\",quot
 /// A series and its values, in the notation of promtool.
 type Fault = (&'static str, &'static str);
 
-/// What each alert is about: what differs from the series of a host that is well.
+/// The faults of each alert: the series that differ from those of a healthy host.
 const FAULTS: [(&str, &[Fault]); 16] = [
     ("PortolanDown", &[("up", "0x60")]),
     ("PortolanDatabaseDown", &[("portolan_database_up", "0x60")]),
@@ -275,7 +275,7 @@ async fn metrics_need_no_database() {
     assert_eq!(reply.status, 200, "{}", reply.text);
     let samples = samples(&reply.text);
     assert_eq!(samples["portolan_database_up"], "0.0");
-    // What was known is kept, with its age.
+    // The last known values are kept, with their age.
     assert_eq!(samples["portolan_dead_letters"], "0.0");
     let age: f64 = samples["portolan_database_sample_age_seconds"].parse().unwrap();
     assert!(age > 0.0, "{age}");

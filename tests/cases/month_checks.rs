@@ -1,4 +1,4 @@
-//! What the served pages promise, checked on the world that the month leaves.
+//! The promises of the served pages, checked on the world that the month leaves.
 
 use crate::{
     cases::{

@@ -363,7 +363,7 @@ pub async fn claim_again<'a>(month: &Month<'a>) -> Lister<'a> {
     stranger
 }
 
-/// Eve revokes her only agent. Those who talk with her are told.
+/// Eve revokes her only agent. The people who talk with her are told.
 pub async fn leave(month: &mut Month<'_>) {
     let agents = month.ok(EVE, "owners", "list_agents", json!({})).await;
     let agent = json!({ "agent_id": agents["items"][0]["agent_id"], "confirm": true });

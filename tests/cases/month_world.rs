@@ -56,7 +56,7 @@ impl Arrival {
     }
 }
 
-/// What one person does not hear of another one from an instant on.
+/// A silence: from an instant on, one person hears nothing of another one.
 pub struct Silence {
     pub person: usize,
     pub other: usize,
@@ -129,7 +129,7 @@ impl<'a> Month<'a> {
         self.host.instant_after(Duration::ZERO)
     }
 
-    /// Makes a call. What the service says in its own words contains nobody else's.
+    /// Makes a call. The service's own words in the answer contain none of other people's.
     pub async fn call(&self, by: usize, capability: &str, action: &str, fields: Value) -> Reply {
         let reply = self.people[by].agent().call(capability, action_body(action, &fields)).await;
         let own = [&reply.body["next"], &reply.body["message"]].map(Value::to_string).concat();

@@ -98,7 +98,8 @@ async fn no_write_of_any_capability_is_open_to_an_unclaimed_agent() {
     // With every scope and with only that of reading, the missing claim is the first refusal.
     for scope in ["svc.read svc.write svc.events", "svc.read"] {
         let token = host.token(scope).await;
-        let kept = "SELECT collection || ' ' || id || ' ' || revision FROM documents UNION ALL SELECT id FROM events UNION ALL SELECT name FROM timers";
+        // `place` says which database the folder of people's files belongs to; the host writes it by itself.
+        let kept = "SELECT collection || ' ' || id || ' ' || revision FROM documents WHERE id <> 'place' UNION ALL SELECT id FROM events UNION ALL SELECT name FROM timers";
         let before = host.database().texts(kept).await;
         let catalog = fetch(&host, &format!("{}/v1/capabilities", host.url)).await;
         let mut writes = 0;

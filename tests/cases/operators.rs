@@ -53,7 +53,7 @@ async fn each_role_may_do_what_the_table_says() {
             }
         }
     }
-    // What is no route is none for each of them, and nothing else passes for a route.
+    // A path that is no route is none for each of them, and nothing else passes for a route.
     let reader = operators[1].1.as_deref();
     for path in ["/nothing", "/audit/", "//audit", "/people/", "/Operators"] {
         let reply = host.send_as(reader, &Method::GET, path).await;

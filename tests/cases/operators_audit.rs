@@ -1,10 +1,13 @@
-//! What operators decide is in the audit log, with their names.
+//! Decisions of operators are in the audit log, with their names.
 
-use crate::harness::{
-    Host, Options, Reply, component,
-    operators::{NOBODY, run},
-    patched,
-    publishing::version,
+use crate::{
+    cases::recordings::{ALL, recorded},
+    harness::{
+        Host, Options, Reply, component,
+        operators::{NOBODY, run},
+        patched,
+        publishing::version,
+    },
 };
 use portolan_http::operator_routes;
 use reqwest::Method;
@@ -49,7 +52,8 @@ async fn quarantine_documents(host: &Host) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_decision_is_in_the_audit_log_with_its_operator() {
     let components = ["greeter", "library", "notes", "template", "texter"];
-    let host = Host::start(Options::with(&components).configuration("[grants]")).await;
+    let host =
+        Host::start(Options::with(&components).configuration(&format!("{ALL}[grants]"))).await;
     quarantine_documents(&host).await;
     host.drop_in("another.wasm", &patched(&component("greeter"), &[("Hello, ", "Howdy, ")]));
     host.wait_for_refusal("another.wasm").await;
@@ -75,6 +79,10 @@ async fn each_decision_is_in_the_audit_log_with_its_operator() {
         ["update", "resolve"].map(|decision| format!("{incident}/{decision}"));
     let update = json!({ "state": "identified", "text": "Found." }).to_string().into_bytes();
     let resolution = json!({ "text": "Done." }).to_string().into_bytes();
+    let recording = recorded(&host, "capability=library", 1).await[0]["request_id"].take();
+    let recording = format!("/recordings/{}", recording.as_str().unwrap());
+    let [replay, whole, replay_whole] =
+        ["replay", "whole", "whole/replay"].map(|part| format!("{recording}/{part}"));
     // The request of each decision, then the action of its row, its capability, and what it is about.
     let decisions = [
         (
@@ -84,6 +92,36 @@ async fn each_decision_is_in_the_audit_log_with_its_operator() {
             "operator:publish template_000 1.3.0",
         ),
         (&post, "/catalog/template_000/rollback", empty(), "operator:rollback template_000 1.2.0"),
+        (
+            &post,
+            "/catalog/publish?file=template.wasm&share=5",
+            version("1.4.0"),
+            "operator:publish template_000 1.4.0",
+        ),
+        (
+            &post,
+            "/catalog/template_000/release/share?share=25",
+            empty(),
+            "operator:share_release template_000 1.4.0",
+        ),
+        (
+            &post,
+            "/catalog/template_000/release/abort",
+            empty(),
+            "operator:abort_release template_000 1.4.0",
+        ),
+        (
+            &post,
+            "/catalog/publish?file=template.wasm&share=50",
+            version("1.5.0"),
+            "operator:publish template_000 1.5.0",
+        ),
+        (
+            &post,
+            "/catalog/template_000/release/promote",
+            empty(),
+            "operator:promote_release template_000 1.5.0",
+        ),
         (&put, &*bad, mended, "operator:repair_document library "),
         (&delete, &*worse, empty(), "operator:drop_document library "),
         (&post, "/timers/notes/drop", empty(), "operator:drop_timers notes "),
@@ -96,6 +134,10 @@ async fn each_decision_is_in_the_audit_log_with_its_operator() {
         ),
         (&post, &*update_incident, update, "operator:update_incident :host INCIDENT"),
         (&post, &*resolve_incident, resolution, "operator:resolve_incident :host INCIDENT"),
+        (&post, &*replay, empty(), "operator:replay_call :host RECORDING"),
+        (&post, "/rehearsals", component("notes"), "operator:rehearse :host notes"),
+        (&Method::GET, &*whole, empty(), "operator:show_recording :host RECORDING"),
+        (&post, &*replay_whole, empty(), "operator:replay_whole_call :host RECORDING"),
         (&post, "/capabilities/notes/add_internal", note, "add_internal notes 1.0.0"),
         (&post, "/catalog/texter/approve", empty(), "operator:approve texter unsigned:texter"),
         (&post, "/catalog/greeter/adopt", empty(), "operator:adopt greeter unsigned:another"),
@@ -103,6 +145,7 @@ async fn each_decision_is_in_the_audit_log_with_its_operator() {
         (&delete, &*passkeys, empty(), "operator:remove_passkeys :host "),
         (&delete, &*suspension, empty(), "operator:lift_suspension :host "),
         (&delete, &*person, empty(), "operator:erase_person :host "),
+        (&post, "/media/adopt", empty(), "operator:adopt_files :host "),
         (&post, "/keys/rotate", empty(), "auth:key_rotated :host "),
         (&post, "/operators?name=bo&role=read", empty(), "operator:add_operator :host bo read"),
         (&post, "/operators/bo/renew", empty(), "operator:renew_operator :host bo"),
@@ -119,7 +162,11 @@ async fn each_decision_is_in_the_audit_log_with_its_operator() {
         let row = host.send_as(Some(&token), &Method::GET, audit).await.body["entries"][0].take();
         let [action, capability, about] =
             ["action", "capability", "version"].map(|name| row[name].as_str().unwrap());
-        let about = if about.starts_with("inc_") { "INCIDENT" } else { about };
+        let about = match about {
+            incident if incident.starts_with("inc_") => "INCIDENT",
+            request if request.starts_with("req_") => "RECORDING",
+            about => about,
+        };
         assert_eq!(format!("{action} {capability} {about}"), *expected, "{row:#}");
         assert_eq!((&row["outcome"], &row["via"]), (&json!("ok"), &json!(["operator:ada"])));
     }

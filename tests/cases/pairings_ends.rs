@@ -1,5 +1,5 @@
-//! How pairings end (by a person, by time, by a listing, by a block), and what
-//! that does to credits.
+//! The ends of pairings (by a person, by time, by a listing, by a block), and their effect on
+//! credits.
 
 use crate::harness::time::DAY;
 use crate::harness::{
@@ -70,7 +70,7 @@ async fn account_balances(party: &Party<'_>) -> BTreeMap<String, i64> {
 async fn each_end_of_a_pairing_spends_or_releases_the_credit() {
     let host = host().await;
     let (released, spent) = (["hold", "release"], ["hold", "capture"]);
-    // How the pairing ends, whether a question was asked before, the state, and the ledger's
+    // The end of the pairing, whether a question was asked before, the state, and the ledger's
     // transactions.
     for (ending, asked, state, ledger) in [
         ("accept", false, "connected", released),

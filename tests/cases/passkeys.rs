@@ -155,7 +155,8 @@ async fn an_answer_is_valid_once_in_its_browser_and_for_its_passkey() {
     let request = Request::of(&page);
     let credential = bobs.answer(&request);
     refuses(&mut thief, &page, &request, &credential).await;
-    // Made for another address, for another challenge, too late, and what is no credential.
+    // Credentials for another address, for another challenge and too late, and a value that is no
+    // credential.
     passkey.origin = "http://portolan.test.example".to_owned();
     let mut late = Person::new(&host);
     let page = start(&mut late, ACCOUNT).await;

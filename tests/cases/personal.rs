@@ -1,4 +1,4 @@
-//! What is stored about a person: its export, and its erasure.
+//! The stored data of a person: its export, and its erasure.
 
 use crate::harness::{
     Host, Options, Process, Reply, command, conversations::*, database::Database, postgres,

@@ -18,8 +18,8 @@ use crate::{
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is left with each capability that stores something about people.
-const PLANTED: [(&str, &[&str]); 23] = [
+/// The canaries in each capability that stores something about people.
+const PLANTED: [(&str, &[&str]); 25] = [
     ("agent_credits", &["entry"]),
     (
         "agent_listings",
@@ -47,6 +47,7 @@ const PLANTED: [(&str, &[&str]); 23] = [
             "message of an enquiry",
         ],
     ),
+    ("approvals", &["rule", "waiting call"]),
     ("availability_finder", &["title of a group", "title of a link"]),
     ("calendar", &["label of a block", "id of an imported event", "title of an imported event"]),
     ("conversations", &["message", "edited message", "end of a mute"]),
@@ -54,6 +55,7 @@ const PLANTED: [(&str, &[&str]); 23] = [
     ("handoff_resolve", &["redeemed token"]),
     ("intros", &["note of an introducer", "reason"]),
     ("matching_sessions", &["session", "reason of a decision", "criterion"]),
+    ("media", &["title"]),
     ("owner_verification", &["verification"]),
     (
         "owners",
@@ -124,7 +126,7 @@ async fn check_table(host: &Host, canaries: &Canaries) {
     }
 }
 
-/// Items of an export: of each kind, by what tells one from another.
+/// Items of an export, by kind and by the value that distinguishes them.
 type Items = BTreeMap<String, Value>;
 
 /// Returns the items of these kinds without those of `data_rights` itself, and without what an export causes.
@@ -204,10 +206,11 @@ async fn views(person: &Person<'_>) -> String {
     let range = json!({ "start": "2026-12-20T00:00:00Z", "end": "2027-01-31T00:00:00Z" });
     let (signal, _) = signals::signal("hiring", "lead");
     let mut calls = vec![("calendar", "list_events", range)];
-    let lists: [(&str, &[&str]); 19] = [
+    let lists: [(&str, &[&str]); 20] = [
         ("agent_credits", &["balance", "statement"]),
         ("agent_listings", &["search", "list_mine"]),
         ("applications", &["list"]),
+        ("approvals", &["list", "get_policy"]),
         ("availability_finder", &["list", "list_polls", "list_bookings", "list_links"]),
         ("calendar", &["export_ics"]),
         ("conversations", &["list"]),

@@ -59,7 +59,7 @@ impl<'a> Pair<'a> {
         pair.leave_introductions(host).await;
         pair.leave_statements().await;
         pair.leave_reports(&thread_id).await;
-        // The last, because they hold the events that follow.
+        // These are last, because they hold the events that follow.
         pair.leave_preferences(&thread_id).await;
         pair
     }
@@ -82,6 +82,9 @@ impl<'a> Pair<'a> {
         let mut draft = room(json!({ "title": canaries.own(listings, "title of a draft") }));
         draft["publish"] = json!(false);
         ada.new_listing(draft).await;
+        let title = canaries.shared("media", "title");
+        let picture = json!({ "kind": "picture", "bytes": 1_000, "title": title });
+        ada.agent().result("media", action_body("create", &picture)).await;
         let gone = room(json!({ "title": canaries.own(listings, "title of a withdrawn listing") }));
         let gone = ada.new_listing(gone).await;
         let withdraw = json!({ "action": "withdraw", "listing_id": gone });
@@ -432,6 +435,16 @@ impl<'a> Pair<'a> {
             "auto_decline_rules": [{ "category": "home.let" }],
         });
         self.call("owners", preferences).await;
+        // A rule of Ada's about a company, and an enquiry there, which waits for Ada.
+        let target_id = canaries.own("approvals", "rule");
+        let rule = json!({ "action": "tighten", "always_ask": target_id });
+        self.call("approvals", rule).await;
+        let enquiry = json!({
+            "action": "enquire", "purpose": "contact", "target_id": target_id,
+            "message": canaries.own("approvals", "waiting call"),
+        });
+        let reply = self.ada.agent().call("applications", enquiry).await;
+        reply.assert_refused(403, "approval_required");
         self.canaries = canaries;
     }
 }

@@ -44,13 +44,15 @@ const NAMED: [&str; 17] = [
     "svc.phone-binding",
 ];
 /// The other shipped capabilities.
-const MORE: [&str; 15] = [
+const MORE: [&str; 17] = [
     "applications",
+    "approvals",
     "availability_finder",
     "data_rights",
     "handoff_resolve",
     "intros",
     "map_search",
+    "media",
     "owner_verification",
     "references",
     "reports",

@@ -159,7 +159,7 @@ async fn a_catalog_folder_that_cannot_be_read_makes_a_node_unready() {
     std::fs::rename(host.catalog(), &aside).unwrap();
     wait_for_readiness(&host, &["catalog"]).await;
     diagnose(host.folder.path(), &[], &[]).names("catalog", "error", &["cannot be read", "chmod"]);
-    // What was loaded still serves.
+    // The loaded capabilities still serve.
     host.claimed_agent().await.result("notes", note("one")).await;
     std::fs::rename(aside, host.catalog()).unwrap();
     wait_for_readiness(&host, &[]).await;

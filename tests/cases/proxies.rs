@@ -3,9 +3,11 @@
 use crate::harness::{
     Host, PATIENCE, Reply, component,
     mcp::{LEGACY, Mcp, Messages},
+    media::{NAMES, put},
     oauth::{ADA, balance, call, code, post, public_client, redemption, text},
     person::Person,
     proxy::{Proxy, Server},
+    relationships,
 };
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -76,6 +78,16 @@ async fn check_upload(host: &Host) {
     }
 }
 
+/// Checks that a file of a person reaches the host, which is larger than any other body.
+async fn check_file(host: &Host) {
+    let person = relationships::Person::new(host).await;
+    let mut file = b"%PDF-1.7\n".to_vec();
+    file.resize(2 << 20, b' ');
+    let begun = person.begin_upload("document", file.len(), json!({})).await;
+    let sent = put(host, &begun, file).await;
+    assert_eq!(sent.status, 201, "{}", sent.text);
+}
+
 /// Checks that the audit log has the client's address, and neither the proxy's nor one that the client claims.
 async fn check_address(proxy: &Proxy, host: &Host) {
     let agent = host.register().await;
@@ -98,10 +110,11 @@ async fn check_address(proxy: &Proxy, host: &Host) {
 }
 
 async fn check(server: Server) {
-    let (proxy, host) = Proxy::start(server, &["svc_phone_binding", "ledger"]).await;
+    let (proxy, host) = Proxy::start(server, &[&NAMES[..], &["ledger"]].concat()).await;
     check_sign_in(&proxy, &host).await;
     check_mcp(&host).await;
     check_upload(&host).await;
+    check_file(&host).await;
     check_address(&proxy, &host).await;
     let opened = "portolan_connections_opened_total";
     let before = host.metric(opened).await;

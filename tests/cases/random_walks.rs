@@ -1,4 +1,4 @@
-//! Everything together: random walks of a few people. Contact data is readable only where both have
+//! Random walks of a few people through all capabilities. Contact data is readable only where both have
 //! disclosed it, one-sided interest is not visible to the other person, no time is reserved twice,
 //! messages are numbered without a gap, credits add up, and nobody gets an event that their preferences
 //! keep out or hold.

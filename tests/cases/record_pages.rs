@@ -383,7 +383,7 @@ async fn an_objection_acts_at_once_on_feeds_pages_search_and_sitemap() {
     let sitemap = host.fetch("/sitemap.xml?part=people-1", &[]).await;
     assert_eq!(sitemap.status, 200);
     assert!(!text(&sitemap).contains(id));
-    // Earlier days, and earlier changes, are gone. What is left of the person is that the id was removed.
+    // Earlier days, and earlier changes, are gone. Only the removal of the id is left of the person.
     assert_eq!(host.fetch(&snapshot, &[]).await.status, 404);
     assert_eq!(host.fetch(&since, &[]).await.status, 410);
     let changes = host.fetch(&history, &[]).await;

@@ -65,7 +65,7 @@ impl Balancer {
     }
 }
 
-/// How an agent opens accounts of the capability `ledger`.
+/// The protocol by which an agent opens accounts of the capability `ledger`.
 enum Door {
     Rest,
     /// The newer revision of MCP.

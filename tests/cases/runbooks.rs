@@ -146,3 +146,33 @@ async fn a_slow_database_is_looked_at_and_a_host_upgraded() {
     assert!(printed.contains("the schema is up to date"), "{printed}");
     assert!(has(&host.claimed_agent().await, "kept").await);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_failed_call_is_replayed_and_a_version_rehearsed() {
+    let configuration = "[recording]\nshare = 1.0\n";
+    let options = Options::with(&["greeter", "misbehaves"]).configuration(configuration);
+    let host = Process::start(options);
+    let agent = host.claimed_agent().await;
+    agent.result("greeter", json!({ "action": "greet", "name": "Ada" })).await;
+    let failed = agent.call("misbehaves", json!({ "action": "panics" })).await;
+    let id = failed.header("request-id").to_owned();
+    drop(agent);
+    let folder = host.folder.path();
+    let started = std::time::Instant::now();
+    while !shell(folder, "portolan recordings --failed").contains(&id) {
+        assert!(started.elapsed() < crate::harness::PATIENCE);
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    let lines = commands("Find out why a call failed");
+    let replace = |line: &String| shell(folder, &line.replace("REQUEST_ID", &id));
+    let printed: String = lines.iter().map(replace).collect();
+    assert!(printed.contains("the same bytes") && printed.contains("trapped"), "{printed}");
+    std::fs::write(folder.join("greeter.wasm"), component("greeter")).unwrap();
+    let (host, printed) = follow("Try a version before people meet it", host);
+    assert!(printed.contains("the same bytes"), "{printed}");
+    let next = patched(&component("greeter"), &[("1.2.0", "1.3.0")]);
+    std::fs::write(host.folder.path().join("greeter.wasm"), next).unwrap();
+    let (host, printed) = follow("Give a version to a share of callers first", host);
+    assert!(printed.contains("greeter 1.3.0 serves in place of 1.2.0"), "{printed}");
+    host.wait_for_version("greeter", "1.3.0").await;
+}

@@ -1,5 +1,5 @@
-//! How well searches find the listings that people expect: `tests/corpora/matching/*` holds listings (`listings.json`)
-//! and searches in five languages with the listings that should be found (`searches.json`).
+//! The relevance of searches, by the listings that people expect: `tests/corpora/matching/*` holds listings
+//! (`listings.json`) and searches in five languages with the listings that should be found (`searches.json`).
 
 use crate::harness::listings::{Lister, host};
 use serde_json::{Value, json};

@@ -75,7 +75,7 @@ async fn a_signing_key_is_sealed_again_by_the_newest_secret_key_and_named_when_i
     let first = open(&old).await;
     let now = Clock::system().now();
     assert!(first.create_signing_key(KeyPurpose::Tokens, None, now).await.unwrap());
-    // Of two nodes that create a key at once, one does.
+    // If two nodes create a key at once, only one of them does.
     assert!(!first.create_signing_key(KeyPurpose::Tokens, None, now).await.unwrap());
     let key = first.signing_keys(KeyPurpose::Tokens).await.unwrap().remove(0);
     first.close().await;

@@ -271,7 +271,7 @@ async fn an_organisation_never_loses_its_last_owner() {
         ("admin", "owner")
     );
 
-    // Of two owners who leave concurrently, only one can.
+    // If two owners leave concurrently, only one can.
     bob.agent
         .result(ORG, with_field(member_action("set_role", &org_id, &a), "role", "owner"))
         .await;

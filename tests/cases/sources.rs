@@ -10,7 +10,7 @@ struct Language {
     ending: &'static str,
     bookshelf: &'static str,
     greeter: &'static str,
-    /// What the log shows of a trap three functions deep.
+    /// The log's lines of a trap three functions deep.
     frames: [&'static str; 3],
 }
 

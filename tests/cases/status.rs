@@ -168,7 +168,7 @@ async fn what_fails_is_told_by_topic_until_nothing_fails() {
     assert_eq!(service(&during, "Database"), "operational");
     host.advance(Duration::from_secs(301)).await;
     assert_eq!(status(&host).await["status"], "operational");
-    // What the caller has done wrong is no disturbance.
+    // Faults of the caller are no disturbance.
     for _ in 0..5 {
         agent.call("notes", json!({ "action": "get" })).await;
     }

@@ -13,7 +13,7 @@ use sqlx::{
 use std::{
     future::Future,
     sync::{
-        Arc,
+        Arc, LazyLock,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -26,8 +26,10 @@ pub(super) struct Opened {
     pub(super) _folder: TempDir,
 }
 
+/// Returns the keys that all nodes of a database share.
 pub(super) fn keys() -> Keyring {
-    Keyring::parse(&Keyring::generate().unwrap()).unwrap()
+    static KEYS: LazyLock<String> = LazyLock::new(|| Keyring::generate().unwrap());
+    Keyring::parse(&KEYS).unwrap()
 }
 
 /// Returns quotas: the capability `small` has small ones, and the queries of `hurried` may take a

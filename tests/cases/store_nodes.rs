@@ -2,12 +2,13 @@
 
 use crate::cases::store::{Opened, body, collection, keys, postgres, put, quotas, unit};
 use portolan_store::{
-    Attachments, Audience, Collection, Expectation, NewEvent, QuotaUse, Store, Unit, Verdict,
+    Attachments, Audience, Collection, Expectation, NewEvent, NewRecording, QuotaUse, RecordingUse,
+    Store, Unit, Verdict,
 };
 use portolan_vocabulary::{Clock, Timestamp};
 use serde_json::{Value, json};
 use sqlx::{Connection as _, PgConnection};
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, future::Future, sync::Arc, time::Duration};
 
 const AGENT: &str = "agt_01J00000000000000000000003";
 const NODES: usize = 3;
@@ -106,7 +107,7 @@ async fn a_node_that_hangs_in_a_commit_stops_only_its_own_documents() {
 
     other.put("b", json!({ "n": 2 })).await;
     other.put("c", json!({ "n": 2 })).await;
-    // Of units that are committed together, one that shares a document with the other node fails by itself.
+    // If units are committed together, one that shares a document with the other node fails by itself.
     let blocked = {
         let other = Arc::clone(&other);
         tokio::spawn(async move {
@@ -130,6 +131,57 @@ async fn a_node_that_hangs_in_a_commit_stops_only_its_own_documents() {
     row.close().await.unwrap();
     waiting.await.unwrap();
     assert_eq!(other.body("a").await.unwrap(), json!({ "n": 2 }));
+}
+
+fn recording(number: u64, people: &[&str]) -> NewRecording {
+    NewRecording {
+        request_id: format!("req_{number}"),
+        at: Timestamp::from_millis(number),
+        capability: "ledger".to_owned(),
+        action: "get".to_owned(),
+        version: "1.0.0".to_owned(),
+        digest: String::new(),
+        outcome: "ok".to_owned(),
+        failed: false,
+        test_mode: false,
+        capabilities: BTreeSet::from(["ledger".to_owned()]),
+        people: people.iter().map(|id| (*id).to_owned()).collect(),
+        content: b"[]".to_vec(),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn recordings_are_written_beside_commits_and_leave_with_a_person() {
+    let opened = postgres().await;
+    let (one, other) = (node(&opened).await, node(&opened).await);
+    let portolan_store::DatabaseUrl::Postgres(url) = &opened.url else { panic!("PostgreSQL") };
+    let mut table = PgConnection::connect(url).await.unwrap();
+    sqlx::raw_sql("BEGIN; LOCK TABLE recordings").execute(&mut table).await.unwrap();
+    let writing = tokio::spawn(async move {
+        let recordings = vec![recording(1, &[AGENT]), recording(2, &[AGENT]), recording(3, &[])];
+        (one.store.add_recordings(recordings).await.unwrap(), one)
+    });
+    let waits = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'relation'";
+    let mut looker = PgConnection::connect(url).await.unwrap();
+    while sqlx::query_scalar::<_, i64>(waits).fetch_one(&mut looker).await.unwrap() == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    other.put("a", json!({ "n": 1 })).await;
+    assert!(!writing.is_finished(), "the table was locked meanwhile");
+    table.close().await.unwrap();
+    let (written, one) = writing.await.unwrap();
+    assert_eq!(written, 3);
+    let read = other.store.recording("req_1").await.unwrap().unwrap();
+    assert_eq!(read.content.as_deref(), Some(b"[]".as_slice()));
+
+    other.store.erase_person(&[AGENT.to_owned()], Timestamp::from_millis(0)).await.unwrap();
+    assert!(one.store.recording("req_1").await.unwrap().is_none());
+    assert_eq!(one.store.add_recordings(vec![recording(4, &[AGENT])]).await.unwrap(), 0);
+    let all = RecordingUse { calls: 10, bytes: u64::MAX };
+    one.store.trim_recordings(Timestamp::from_millis(0), all).await.unwrap();
+    assert_eq!(one.store.recording_use().await.unwrap().calls, 1);
+    one.store.trim_recordings(Timestamp::from_millis(4), all).await.unwrap();
+    assert_eq!(one.store.recording_use().await.unwrap().calls, 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -172,7 +224,7 @@ async fn write_skew_over_two_nodes_is_a_conflict() {
         for (node, own) in [(&nodes[0], &left), (&nodes[1], &right)] {
             let mut unit = unit(&node.store);
             let both = [left.as_str(), right.as_str()];
-            // What was read is that the documents do not exist.
+            // The units have read that the documents do not exist.
             assert!(unit.get_many(&node.accounts, &both).await.unwrap() == [None, None]);
             let document = json!({ "n": 1 }).to_string();
             unit.put(&node.accounts, own, document, Expectation::Absent).await.unwrap();

@@ -14,12 +14,15 @@ async fn host() -> Host {
     let mut names = matching::CAPABILITIES.to_vec();
     names.extend([
         "applications",
+        "approvals",
         "availability_finder",
         "calendar",
         "data_rights",
         "intros",
+        "media",
         "references",
         "saved_searches",
+        "social_relationships",
         "thread_meetings",
     ]);
     // The tests make many calls, and none of them is about the time limit.
@@ -97,12 +100,15 @@ async fn the_demonstration_fills_a_host() {
         "declined proposal",
         "for an introduction",
         "references about each other",
+        "plan a holiday",
     ] {
         assert!(text.contains(came), "{came}: {text}");
     }
     let token = text.split("PORTOLAN_TOKEN=").nth(1).unwrap().split_whitespace().next().unwrap();
     let agent = crate::harness::Agent { host: &host, token: token.to_owned() };
-    for capability in ["matching_sessions", "saved_searches", "conversations", "thread_meetings"] {
+    for capability in
+        ["matching_sessions", "media", "saved_searches", "conversations", "thread_meetings"]
+    {
         let list = agent.result(capability, json!({ "action": "list" })).await;
         assert_eq!(list["items"].as_array().unwrap().len(), 1, "{capability}: {list:#}");
     }

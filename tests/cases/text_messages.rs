@@ -1,4 +1,4 @@
-//! Where text messages go, and what they may cost.
+//! The providers and the costs of text messages.
 
 use crate::harness::{
     Agent, Host, Options, Process, Reply,

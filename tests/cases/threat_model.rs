@@ -7,7 +7,7 @@ use syn::{ItemFn, visit::Visit};
 const HEAD: &str = "| no | kind | threat | defence | test |";
 /// The least number of threats.
 const THREATS: usize = 50;
-/// How the test cell of a row without a full defence begins.
+/// The beginning of the test cell of a row without a full defence.
 const OPEN: &str = "open: ";
 
 fn workspace() -> PathBuf {

@@ -1,5 +1,5 @@
-//! What a caller is told when the host refused a request of a component: the field that the cause is in, or the
-//! setting that is missing.
+//! The cause that a caller is told when the host refused a request of a component: the field that it is in, or
+//! the setting that is missing.
 
 use crate::harness::{
     Host, Options, Reply,

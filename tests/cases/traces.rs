@@ -53,12 +53,21 @@ fn traced(agent: &str) -> Vec<u8> {
 }
 
 async fn call(reader: &Reader<'_>, capability: &str, headers: &[(&str, &str)]) -> Reply {
+    call_with(reader, capability, &json!({ "action": "act" }), headers).await
+}
+
+async fn call_with(
+    reader: &Reader<'_>,
+    capability: &str,
+    body: &Value,
+    headers: &[(&str, &str)],
+) -> Reply {
     let host = reader.agent.host;
     let bearer = format!("Bearer {}", host.current_token(&reader.agent.token).await);
     let mut all = vec![("authorization", &*bearer), ("content-type", "application/json")];
     all.extend(headers);
     let path = format!("/v1/capabilities/{capability}/call");
-    host.send(Method::POST, &path, &all, Some(json!({ "action": "act" }).to_string())).await
+    host.send(Method::POST, &path, &all, Some(body.to_string())).await
 }
 
 async fn counts(host: &Host, outcome: &str) -> u64 {
@@ -312,4 +321,46 @@ async fn a_collector_that_does_not_answer_delays_no_call() {
     }
     assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
     assert_eq!(counts(&host, "exported").await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_trace_is_kept_without_a_collector_and_found_by_its_request() {
+    let host = Host::start(Options::with(&["notes", "svc_status"])).await;
+    let agent = Reader::claimed(&host).await;
+    let parent = traceparent("01");
+    let headers = [("traceparent", &*parent)];
+    let without_id = json!({ "action": "get" });
+    let reply = call_with(&agent, "notes", &without_id, &headers).await;
+    reply.assert_refused(400, "validation_failed");
+    let request_id = reply.header("request-id").to_owned();
+    let path = format!("/traces/{request_id}");
+    // Spans are kept when they have ended, shortly after the answer.
+    let begun = Instant::now();
+    let door = "POST /v1/capabilities/{id}/call";
+    let kept = loop {
+        let reply = host.operate(&path).await;
+        if reply.body["tree"][0]["name"] == door {
+            break reply.body;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{}", reply.text);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    assert_eq!((&kept["trace_id"], &kept["request_id"]), (&json!(TRACE), &json!(request_id)));
+    assert_eq!(kept["error"], "validation_failed", "{kept}");
+    let tree = kept["tree"].as_array().unwrap();
+    let place = |name: &str| {
+        let span = tree.iter().find(|span| span["name"] == name);
+        span.unwrap_or_else(|| panic!("no {name}: {kept}"))
+    };
+    assert_eq!(
+        (&place("call notes")["depth"], &place("validate")["depth"]),
+        (&json!(1), &json!(2))
+    );
+    assert_eq!(place("call notes")["attributes"]["error.type"], "validation_failed");
+    let list = host.operate("/traces?failed=true&order=slowest").await.body;
+    let listed = list["traces"].as_array().unwrap();
+    assert!(listed.iter().any(|trace| trace["trace_id"] == TRACE), "{list}");
+    let unknown = host.operate("/traces/req_unknown").await;
+    unknown.assert_refused(404, "not_found");
+    assert!(unknown.text.contains("telemetry.keep"), "{}", unknown.text);
 }

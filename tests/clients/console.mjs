@@ -17,7 +17,7 @@ const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.
 const token = (await readFile(join(dirname(outbox), "operator.token"), "utf8")).trim();
 const SMALL = { width: 320, height: 568 };
 const DESK = { width: 1280, height: 800 };
-const PAGES = ["", "/catalog", "/calls", "/events", "/reports", "/callers", "/feeds", "/audit", "/settings"];
+const PAGES = ["", "/catalog", "/calls", "/traces", "/events", "/reports", "/callers", "/feeds", "/audit", "/settings"];
 let browser;
 
 before(async () => {

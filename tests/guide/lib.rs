@@ -66,6 +66,29 @@ mod answers {
     // guide: Answers and refusals
 }
 
+mod consequences {
+    use portolan_sdk::{Consequence, prelude::*};
+
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    struct Price {
+        amount: u32,
+        currency: String,
+    }
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    struct Pay {
+        reader_id: String,
+        price: Price,
+    }
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    struct Write {
+        reader_id: String,
+        text: String,
+    }
+    struct Library;
+    /// Lends books.
+    // guide: Consequences
+}
+
 mod states {
     use portolan_sdk::prelude::*;
 

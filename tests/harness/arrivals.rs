@@ -1,4 +1,4 @@
-//! What has reached an inbox after an event, by polling and by a stream.
+//! The events that have reached an inbox after an event, by polling and by a stream.
 
 use crate::harness::{PATIENCE, inbox::Reader};
 use serde_json::Value;

@@ -4,14 +4,14 @@ use crate::harness::database::Database;
 use rand::RngExt as _;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where a text is from.
+/// The origin of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
     /// The person has written it for themselves.
     Own,
     /// The person has written it for others.
     Shared,
-    /// The host or a capability has made it of what the person has given.
+    /// The host or a capability has made it from the person's data.
     Made,
     /// It is the id of something of the person, and tells nothing as soon as nothing else has it.
     Id,
@@ -45,12 +45,12 @@ impl Canaries {
         self.plant((capability, place), Origin::Shared)
     }
 
-    /// Notes a text that was made of what the person has given, for the person alone.
+    /// Notes a text that was made from the person's data, for the person alone.
     pub fn note(&mut self, capability: &'static str, place: &'static str, text: &str) {
         self.add((capability, place), Origin::Made, text);
     }
 
-    /// Notes a text that was made of what the person has given, for others too.
+    /// Notes a text that was made from the person's data, for others too.
     pub fn note_shared(&mut self, capability: &'static str, place: &'static str, text: &str) {
         self.add((capability, place), Origin::Shared, text);
     }

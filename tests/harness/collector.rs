@@ -14,7 +14,7 @@ use std::{
 };
 use tokio::{net::TcpListener, task::JoinHandle};
 
-/// What a collector has received.
+/// The data that a collector has received.
 #[derive(Default)]
 struct Received {
     spans: Vec<Span>,

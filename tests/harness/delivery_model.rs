@@ -41,7 +41,7 @@ pub struct Digest {
     pub offset: i64,
 }
 
-/// What a person has set about events.
+/// The delivery rules of a person.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
     pub disabled: Vec<String>,

@@ -98,7 +98,7 @@ impl<'a> DeliveryWalk<'a> {
             blocks: BTreeSet::new(),
             counts,
         };
-        // What was published before is not part of the walk.
+        // Events that were published before are not part of the walk.
         host.wait_until_settled().await;
         this.new_events().await;
         for person in 0..PEOPLE {
@@ -415,7 +415,7 @@ impl<'a> DeliveryWalk<'a> {
         let reader = &self.world.walkers[person].seeker.lister.reader;
         let webhook = self.webhooks.iter().find(|(of, _)| *of == person);
         let ids = match webhook {
-            // What a webhook has accepted is acknowledged in the inbox.
+            // Events that a webhook has accepted are acknowledged in the inbox.
             Some((_, server)) => self.new_requests(person, server),
             None if STREAMING.contains(&person) => stream(reader, before, count).await,
             None => poll(reader, before).await,

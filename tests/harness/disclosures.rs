@@ -14,8 +14,8 @@ pub struct Disclosures {
 }
 
 impl Disclosures {
-    /// Records that one of the two discloses these kinds, and no others, in a pairing. What was
-    /// exchanged stays disclosed.
+    /// Records that one of the two discloses these kinds, and no others, in a pairing. Exchanged
+    /// kinds stay disclosed.
     pub fn record(&mut self, by: usize, other: usize, pairing: &str, kinds: &[usize]) {
         for kind in 0..KINDS.len() {
             let mine = (by, pairing.to_owned(), kind);

@@ -23,12 +23,12 @@ pub type Build = fn(&Scene) -> Vec<u8>;
 /// Returns what is wrong with what was seen.
 pub type Check = fn(&Observation) -> Result<(), String>;
 
-/// What was seen after the call of a component's action `act`.
+/// The observation after the call of a component's action `act`.
 pub struct Observation {
     pub reply: Reply,
     /// The operator's view of the catalog.
     pub status: Value,
-    /// What the host logged since the call began.
+    /// The host's log since the call began.
     pub log: String,
     /// The inbox of an anonymous agent that has nothing to do with the caller.
     pub stranger_inbox: Vec<Value>,
@@ -64,7 +64,7 @@ impl Expected {
 pub struct Attack {
     /// The name of the component's file, and its id unless the script has another one.
     pub name: &'static str,
-    /// What the component tries.
+    /// The attempt of the component.
     pub attempt: &'static str,
     pub component: Build,
     /// The component that serves under the same file name before this one is dropped.

@@ -16,7 +16,7 @@ pub struct Mcp<'a> {
     session: Option<String>,
     /// The capabilities that the client declares.
     capabilities: Value,
-    /// What follows the path of the endpoint, such as `/all`.
+    /// The end of the endpoint's path, such as `/all`.
     view: String,
 }
 

@@ -1,7 +1,9 @@
 //! Starts hosts, fills their catalogs, and talks to them.
 
 mod agent;
+pub mod approvals;
 pub mod arrivals;
+pub mod calendar_server;
 pub mod calendars;
 pub mod canaries;
 pub mod canary_people;
@@ -24,6 +26,7 @@ pub mod inbox;
 pub mod listings;
 pub mod matching;
 pub mod mcp;
+pub mod media;
 pub mod meetings;
 pub mod next_steps;
 pub mod oauth;
@@ -39,6 +42,7 @@ pub mod publishing;
 pub mod queries;
 pub mod registry;
 pub mod relationships;
+pub mod releases;
 pub mod rounds;
 pub mod server;
 pub mod smtp;

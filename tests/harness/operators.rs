@@ -12,11 +12,15 @@ pub const NOBODY: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X3";
 /// Returns a path of a route, with names that nothing has for what the route is about.
 pub fn path_of(route: &OperatorRoute) -> String {
     let path = route.path.replace("{owner_id}", NOBODY).replace("{name}", "nobody");
-    let path = path.replace("{id}", "absent").replace("{action}", "nothing");
+    let path = path
+        .replace("{request_id}", "req_none")
+        .replace("{id}", "absent")
+        .replace("{action}", "nothing");
     let query = match route.path {
         "/documents/document" => "?capability=absent&collection=none&id=x",
         "/dead-letters/replay" => "?ids=all",
         "/catalog/publish" => "?file=absent.wasm",
+        "/catalog/{id}/release/share" => "?share=5",
         "/operators" if route.method == Method::POST => "?name=nobody&role=read&days=0",
         _ => "",
     };

@@ -102,7 +102,7 @@ spender = [
 ]
 "#;
 
-/// What a host is started with.
+/// The options with which a host is started.
 #[derive(Default)]
 pub struct Options {
     /// The content of `portolan.toml`.

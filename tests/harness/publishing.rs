@@ -18,7 +18,8 @@ pub struct CommandOutput {
 /// Runs `portolan` in the folder of a host, which the command reaches through its socket.
 pub async fn portolan(folder: &Path, arguments: &[&str]) -> CommandOutput {
     let mut command = command(folder);
-    command.args(arguments).stderr(std::process::Stdio::piped());
+    command.args(arguments).env("PORTOLAN_CACHE_DIR", folder.join("cache"));
+    command.stderr(std::process::Stdio::piped());
     let output = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     CommandOutput {

@@ -26,7 +26,7 @@ use tokio_rustls::{
 pub const USER: &str = "portolan";
 pub const PASSWORD: &str = "hunter2-for-mail";
 
-/// What the server does instead of its usual reply.
+/// The reply of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reply {
     Usual,

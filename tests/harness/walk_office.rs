@@ -1,5 +1,6 @@
-//! An organisation of two people of a walk, which lets a room and offers jobs. What others send reaches
-//! both members, who decide, assign and take over, and one of whom changes the role of the other.
+//! An organisation of two people of a walk, which lets a room and offers jobs. Proposals and
+//! applications of others reach both members, who decide, assign and take over, and one of whom changes
+//! the role of the other.
 
 use crate::harness::{
     conversations::CONVERSATIONS,

@@ -15,7 +15,7 @@ use std::{
 /// The manifest of the workspace of the targets.
 pub(crate) const MANIFEST: &str = "tests/fuzz/Cargo.toml";
 const PROJECT: &str = "tests/fuzz";
-/// What `cargo fuzz` passes to the compiler, without a sanitizer.
+/// The flags that `cargo fuzz` passes to the compiler, without a sanitizer.
 const FLAGS: [&str; 7] = [
     "--cfg=fuzzing",
     "-Cpasses=sancov-module",
@@ -124,7 +124,7 @@ fn host() -> Result<String> {
     Ok(host.context("rustc -vV names no host")?.to_owned())
 }
 
-/// Returns the command that runs a target. What it learns is kept in the target folder; the
+/// Returns the command that runs a target. Its findings are kept in the target folder; the
 /// committed seeds are not changed.
 fn fuzzer(target: &str, seconds: u32, built: &Path, folder: &Path) -> Result<Command> {
     let corpus = folder.join("corpus").join(target);

@@ -13,7 +13,7 @@ use std::{
 /// The target of components that import nothing but the contract.
 const BARE_TARGET: &str = "wasm32-unknown-unknown";
 /// The target of components that import WASI 0.2; the compiler itself makes the component.
-const WASI_TARGET: &str = "wasm32-wasip2";
+pub(crate) const WASI_TARGET: &str = "wasm32-wasip2";
 
 /// Builds every package below plugins/ into catalog/.
 pub(crate) fn build_plugins() -> Result<()> {

@@ -2,12 +2,15 @@
 
 mod clients;
 mod debian;
+mod demo_host;
 #[cfg(test)]
 mod dependencies;
 mod fuzz;
 mod guests;
+mod lighthouse;
 mod package;
 mod packages;
+mod peers;
 mod postgres;
 mod run;
 mod sbom;
@@ -60,12 +63,14 @@ enum Command {
     Clients,
     /// Install the compilers of tests/toolchains into the target folder
     Toolchains {
-        /// Also those that take minutes to build something
+        /// Also install the toolchains that take minutes to build
         #[arg(long)]
         full: bool,
     },
     /// Take pictures of every page of a host with invented content, into target/screenshots
     Screenshots,
+    /// Audit every public page of a host with invented content with Lighthouse, and print the scores
+    Lighthouse,
     /// Build the command for packages, and make packages of it for pip, npm and Debian, and the folder of an image
     Package(package::Package),
     /// Write the software bill of materials of the command, as CycloneDX JSON
@@ -77,7 +82,7 @@ enum Command {
         /// Measure for a shorter time with fewer components; the figures are not comparable
         #[arg(long)]
         quick: bool,
-        /// Run only these: throughput, tokens, mcp, sandbox, waiters, telemetry, components, relevance, search, saved_searches, matching, people, catalog, store, queries, feeds
+        /// Run only these: throughput, tokens, mcp, sandbox, waiters, telemetry, recording, components, relevance, search, saved_searches, matching, people, catalog, store, nodes, queries, migration, feeds, boards; only if it is named, also peers, which installs MCP servers by other authors
         parts: Vec<String>,
     },
 }
@@ -93,6 +98,7 @@ fn main() -> Result<()> {
         Command::Clients => clients::install(),
         Command::Toolchains { full } => clients::install_toolchains(full),
         Command::Screenshots => screenshots::take(),
+        Command::Lighthouse => lighthouse::audit(),
         Command::Package(package) => package.run(),
         Command::Sbom(sbom) => sbom.run(),
         Command::Fuzz(fuzz) => fuzz.run(),
@@ -133,7 +139,9 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
     }
     print_progress("checking the format");
     cargo(&["fmt", "--all", "--check"])?;
-    cargo(&["fmt", "--manifest-path", fuzz::MANIFEST, "--check"])?;
+    for manifest in [fuzz::MANIFEST, peers::MANIFEST] {
+        cargo(&["fmt", "--manifest-path", manifest, "--check"])?;
+    }
     print_progress("checking the lints");
     cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])?;
     // `cargo deny` is optional: it needs a network, and tests check its other rules.
@@ -191,6 +199,9 @@ fn bench(quick: bool, parts: &[String]) -> Result<()> {
     }
     postgres::install()?;
     debian::install_nginx()?;
+    if parts.iter().any(|part| part == peers::PART) {
+        peers::install()?;
+    }
     print_progress(
         "building the benchmarks as packages are built; the first time takes about 15 minutes on two cores",
     );

@@ -1,64 +1,22 @@
 //! `cargo xtask screenshots`: pictures of every page of a host with invented people and an invented city.
 
 use crate::{
-    clients, guests,
-    run::{self, cargo, print_progress},
+    demo_host::DemoHost,
+    run::{self, print_progress},
 };
-use anyhow::{Context as _, Result};
-use std::{
-    fs,
-    io::{BufRead as _, BufReader, Lines},
-    os::unix::fs::symlink,
-    path::Path,
-    process::{Child, ChildStdout, Command, Stdio},
-};
-
-/// The address of the host is chosen by the system, and rate limits would stop the demonstration.
-const CONFIGURATION: &str = "listen = \"127.0.0.1:0\"\nadmin_listen = \"127.0.0.1:0\"\ntest_mode = \"on\"\nrate_limits = \"off\"\nfeeds_dir = \"feeds\"\n";
-
-/// A host that ends with this value.
-struct Host(Child);
-
-impl Drop for Host {
-    fn drop(&mut self) {
-        // The process may have ended by itself.
-        let _ended = self.0.kill();
-        let _status = self.0.wait();
-    }
-}
+use anyhow::Result;
+use std::{fs, os::unix::fs::symlink, process::Command};
 
 /// Writes the pictures into `target/screenshots`, and prints their names.
 pub(crate) fn take() -> Result<()> {
-    guests::build_fixtures()?;
-    clients::install()?;
-    print_progress("building the host");
-    cargo(&["build", "--workspace", "--bin", "portolan"])?;
     let target = run::target_folder()?;
-    let (binary, pictures) = (target.join("debug/portolan"), target.join("screenshots"));
+    let pictures = target.join("screenshots");
     if pictures.exists() {
         fs::remove_dir_all(&pictures)?;
     }
-    let folder = pictures.join("host");
-    fs::create_dir_all(&folder)?;
-    fs::write(folder.join("portolan.toml"), CONFIGURATION)?;
-    symlink(target.join("guests/plugins"), folder.join("catalog"))?;
-
-    print_progress("starting a host with an invented city and invented people");
-    let mut host = Host(command(&binary, &folder, &["serve"]).stdout(Stdio::piped()).spawn()?);
-    let output = host.0.stdout.take().context("the host has no output")?;
-    let mut lines = BufReader::new(output).lines();
-    let url = address(&mut lines, "agents:")?;
-    let operator_url = address(&mut lines, "operator:")?;
-    // The rest of the output has to be read, or the host would block on a full pipe.
-    std::thread::spawn(move || lines.for_each(drop));
-    let city = ["feeds", "demo", "--folder", "feeds", "--public-url", &url];
-    ensure(&mut command(&binary, &folder, &city))?;
-    ensure(&mut command(&binary, &folder, &["demo", "--pairs", "2", "--url", &url]))?;
-    for incident in incidents() {
-        ensure(command(&binary, &folder, &["incidents", "open"]).args(incident))?;
-    }
+    let host = DemoHost::start(pictures.join("host"))?;
     let programs = run::workspace().join("tests/clients");
-    let clients = folder.join("clients");
+    let clients = host.folder.join("clients");
     fs::create_dir(&clients)?;
     symlink(target.join("clients/node_modules"), clients.join("node_modules"))?;
     for file in fs::read_dir(programs)? {
@@ -66,52 +24,10 @@ pub(crate) fn take() -> Result<()> {
         fs::copy(file.path(), clients.join(file.file_name()))?;
     }
     print_progress("taking the pictures");
-    let outbox = folder.join("data/sms-outbox.jsonl");
+    let outbox = host.folder.join("data/sms-outbox.jsonl");
     let mut program = Command::new("node");
-    program.arg(clients.join("screenshots.mjs")).arg(&url).arg(outbox).arg(&pictures);
-    program.arg(&operator_url).arg(folder.join("data/operator.token"));
+    program.arg(clients.join("screenshots.mjs")).arg(&host.url).arg(outbox).arg(&pictures);
+    program.arg(&host.operator_url).arg(host.folder.join("data/operator.token"));
     run::run(&mut program)?;
-    drop(host);
-    Ok(fs::remove_dir_all(folder)?)
-}
-
-/// Returns the arguments of `portolan incidents open` for what the status page shows.
-fn incidents() -> [Vec<&'static str>; 2] {
-    [
-        vec!["Searches are slow", "--text", "Some searches take several seconds. We look into it."],
-        vec![
-            "New disks",
-            "--text",
-            "Calls may pause for a minute while the database moves.",
-            "--state",
-            "planned",
-            "--from",
-            "2031-05-01T22:00:00Z",
-            "--until",
-            "2031-05-01T23:00:00Z",
-        ],
-    ]
-}
-
-fn command(binary: &Path, folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(binary);
-    command.current_dir(folder).args(arguments);
-    command
-}
-
-/// Runs a command in its own folder.
-fn ensure(command: &mut Command) -> Result<()> {
-    let status = command.stdout(Stdio::null()).status()?;
-    anyhow::ensure!(status.success(), "{} failed: {status}", command.get_program().display());
-    Ok(())
-}
-
-/// Reads an address from what the host prints.
-fn address(lines: &mut Lines<BufReader<ChildStdout>>, name: &str) -> Result<String> {
-    for line in lines {
-        if let Some(url) = line?.trim().strip_prefix(name) {
-            return Ok(url.trim().to_owned());
-        }
-    }
-    anyhow::bail!("the host ended before it was ready")
+    host.end()
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 /// call.
 pub(super) fn schema_document(descriptor: &Descriptor, actions: &[Action]) -> Document {
     let mut definitions = Map::new();
-    let callable = || actions.iter().filter(|action| action.descriptor.access != Access::Internal);
+    let callable = || actions.iter().filter(|action| action.is_callable());
     let branches: Vec<_> = callable()
         .map(|action| {
             let (branch, found) = branch(descriptor, action, "#/$defs/");

@@ -4,8 +4,10 @@ use crate::{
     action::{Action, Schemas},
     call_schema::schema_document,
     capability_tool::{CapabilityTool, tool_name, tools},
+    consequence::consequence,
     document::Document,
     person_page::{PersonPage, person_pages},
+    published::{PublishedText, published},
     schema_cost::values_in_fields,
     tool::ToolSchemas,
     trust::Origin,
@@ -37,10 +39,12 @@ pub struct Capability {
     pub schema: Document,
     /// Its MCP tools, the declared ones first. Each action that agents may call is in one.
     pub tools: Vec<CapabilityTool>,
-    /// What belongs on a person's page, in the order of the actions.
+    /// The parts and forms of a person's page, in the order of the actions.
     pub person_pages: Vec<PersonPage>,
-    /// What belongs on the pages of handoffs.
+    /// The parts and forms of the pages of handoffs.
     pub drafted: Vec<PersonPage>,
+    /// The text that programs read under secret addresses.
+    pub published: Option<PublishedText>,
 }
 
 /// The action that a body selects, and the rest of the body, which is not checked yet.
@@ -74,7 +78,7 @@ impl Selected<'_> {
 }
 
 fn is_callable(action: &&Action) -> bool {
-    action.descriptor.access != Access::Internal
+    action.is_callable()
 }
 
 /// Returns whether an action changes nothing: by its access, or because its component has no import to change
@@ -103,6 +107,8 @@ impl Capability {
             .zip(schemas)
             .map(|(action, schemas)| Action {
                 no_dry_run: descriptor.has_no_dry_run(&action.name),
+                by_person: descriptor.is_by_person(&action.name),
+                consequence: consequence(&descriptor, &action, &publisher),
                 descriptor: action,
                 schemas,
             })
@@ -112,6 +118,7 @@ impl Capability {
         let tools = tools(&descriptor, &callable, |action| only_reads(&prepared, action));
         let (drafted, person_pages) =
             person_pages(&descriptor).into_iter().partition(|page| page.draft.is_some());
+        let published = published(&descriptor);
         let id = Arc::from(descriptor.id.as_str());
         let collections = Collections::default();
         Self {
@@ -128,11 +135,12 @@ impl Capability {
             tools,
             person_pages,
             drafted,
+            published,
         }
     }
 
     /// Returns whether this is by the same publisher as another capability, perhaps with another key.
-    pub(super) fn same_publisher(&self, other: &Self) -> bool {
+    pub fn same_publisher(&self, other: &Self) -> bool {
         self.publisher == other.publisher
             || self.predecessors.contains(&other.publisher)
             || other.predecessors.contains(&self.publisher)
@@ -219,12 +227,13 @@ impl Capability {
                 None => return Err(self.missing_action("required")),
             },
         };
-        let action =
-            self.callable().find(|action| action.descriptor.name == name).ok_or_else(|| {
-                Failure::new(ErrorCode::UnknownAction)
-                    .conflict(self.action_violation("enum"))
-                    .next(self.schema_step())
-            })?;
+        // An action that only a person may take is refused with its reason, after the permission is checked.
+        let is_selected = |action: &&Action| action.descriptor.access != Access::Internal;
+        let action = self.action(&name).filter(is_selected).ok_or_else(|| {
+            Failure::new(ErrorCode::UnknownAction)
+                .conflict(self.action_violation("enum"))
+                .next(self.schema_step())
+        })?;
         Ok(Selected { action, body })
     }
 

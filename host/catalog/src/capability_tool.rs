@@ -1,4 +1,5 @@
-//! The MCP tools of a capability: groups of its actions of which all read, or none.
+//! The MCP tools of a capability: groups of its actions, in which either all actions only read, or
+//! none does.
 //!
 //! A capability can declare some of its tools in the annotation [`TOOLS`]. Each action that is in none of these is in
 //! a tool of all such actions that only read, that change something, or that are destructive.
@@ -44,8 +45,8 @@ struct Declared {
 pub struct CapabilityTool {
     pub name: String,
     pub title: String,
-    /// What the tool is for, as the capability declares it; `None` if its actions are just those that are in no
-    /// declared tool.
+    /// The purpose of the tool, as the capability declares it; `None` for a tool of the actions that no
+    /// declared tool has.
     pub description: Option<String>,
     /// The names of its actions.
     pub actions: Vec<String>,
@@ -84,7 +85,7 @@ fn undeclared_name(tool_name: &str, end: &str) -> String {
     format!("{}_{digest}_{end}", tool_name.get(..kept).unwrap_or(tool_name))
 }
 
-/// What a call of an action does.
+/// The effect of a call of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
     Reads,
@@ -166,7 +167,8 @@ fn declared(descriptor: &Descriptor) -> Vec<Declared> {
     serde_json::from_value(value).unwrap_or_default()
 }
 
-/// Returns what people want when an action is right for them, as the capability declares it.
+/// Returns the intents of an action: what people want when it is right for them, as the capability
+/// declares it.
 pub fn intents<'a>(descriptor: &'a Descriptor, action: &str) -> impl Iterator<Item = &'a str> {
     let value = annotation(descriptor, &format!("actions.{action}"), INTENTS);
     value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
@@ -231,8 +233,11 @@ fn check_tool_actions<'a>(
 ) {
     let (mut reads, mut writes) = (0, 0);
     for name in &tool.actions {
-        let is_callable =
-            |action: &&ActionDescriptor| action.name == *name && action.access != Access::Internal;
+        let is_callable = |action: &&ActionDescriptor| {
+            action.name == *name
+                && action.access != Access::Internal
+                && !descriptor.is_by_person(name)
+        };
         let Some(action) = descriptor.actions.iter().find(is_callable) else {
             problems.add(
                 at,
@@ -351,7 +356,7 @@ mod tests {
                 ("my_notes_change", &["end", "add"])
             ])
         );
-        // What cannot be read declares nothing; the check refuses it.
+        // Annotations that cannot be parsed declare nothing; the check refuses them.
         assert_eq!(names_of(json!({})).len(), 3);
     }
 

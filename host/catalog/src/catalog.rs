@@ -5,7 +5,7 @@ use crate::{
     failures::Failures,
     permission::Grants,
     publishing::{Installation, PublishSettings},
-    snapshot::{Service, Snapshot},
+    snapshot::{Releases, Service, Snapshot},
     status::Status,
     trust::Trust,
 };
@@ -16,7 +16,10 @@ use portolan_vocabulary::{Clock, Roles};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
 };
 use tokio::sync::{Notify, mpsc, watch};
 
@@ -31,7 +34,7 @@ pub struct CatalogOptions {
     /// The file in which this node notes which published versions it has installed.
     pub installation_note: PathBuf,
     pub publishing: PublishSettings,
-    /// What is permitted by the configuration.
+    /// The permissions that the configuration grants.
     pub grants: Grants,
     pub trust: Trust,
     pub roles: Roles,
@@ -45,6 +48,10 @@ pub struct Catalog {
     pub(super) snapshot: ArcSwap<Snapshot>,
     /// The version of the snapshot, for those who wait for the next one.
     pub(super) version: watch::Sender<u64>,
+    /// Sends after each snapshot, also where it has the version of the one before it.
+    pub(super) published: watch::Sender<()>,
+    /// The number of releases that this node has aborted by a rule since its start.
+    pub(super) aborted_releases: AtomicU64,
     pub(super) sandbox: Arc<Sandbox>,
     pub(super) store: Store,
     pub(super) options: CatalogOptions,
@@ -54,7 +61,7 @@ pub struct Catalog {
     /// The channel through which the keeper gets the components that it is to install.
     pub(super) installations: mpsc::UnboundedSender<Installation>,
     status: Mutex<Status>,
-    /// What is permitted by the configuration and by recorded decisions.
+    /// The permissions that the configuration and recorded decisions grant.
     grants: Mutex<Grants>,
     waiting: Mutex<Vec<Waiting>>,
     /// The record of every capability that is or was served, by id.
@@ -79,12 +86,14 @@ impl Catalog {
             &options.service,
             (options.roles.clone(), options.grants.clone()),
             (version, changed_at),
-            BTreeMap::new(),
+            (BTreeMap::new(), Releases::new()),
             &served,
         );
         Ok(Self {
             snapshot: ArcSwap::from_pointee(empty),
             version: watch::Sender::new(version),
+            published: watch::Sender::new(()),
+            aborted_releases: AtomicU64::new(0),
             sandbox,
             store,
             decided: Notify::new(),
@@ -116,6 +125,11 @@ impl Catalog {
     /// Returns a channel that receives the version of each next snapshot.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.version.subscribe()
+    }
+
+    /// Returns the number of releases that this node has aborted by a rule since its start.
+    pub fn aborted_releases(&self) -> u64 {
+        self.aborted_releases.load(Relaxed)
     }
 
     /// Returns what is loaded, what was refused and why, and what changed lately.

@@ -3,18 +3,20 @@
 use crate::{
     action::Schemas,
     capability_tool::{check_intents, check_tools},
+    consequence::check_consequence,
     counts::check_counts,
     person_page::check_person_page,
     problem::{Problem, Problems, TOO_COMPLEX_FIX, check_line, check_text, excerpt},
     prompts::check_prompts,
+    published::check_published,
     reach::check_reach,
     schema::{Schema, SchemaError, close},
 };
 use portolan_names::find_invisible;
 use portolan_vocabulary::{
-    Access, ActionDescriptor, Descriptor, ErrorCode, INTENTS, LEFT_OUT_OF_EXPORTS, Limits,
-    NO_DRY_RUN, PERSON_PAGE, People, RESERVED_IDS, Role, TOOLS, WHILE_SUSPENDED, is_capability_id,
-    is_snake_case,
+    Access, ActionDescriptor, BY_PERSON, CONSEQUENCE, Descriptor, ErrorCode, INTENTS,
+    LEFT_OUT_OF_EXPORTS, Limits, NO_DRY_RUN, PERSON_PAGE, PUBLISHED, People, RESERVED_IDS, Role,
+    TOOLS, WHILE_SUSPENDED, is_capability_id, is_snake_case,
 };
 use serde_json::Value;
 use std::collections::HashSet;
@@ -288,7 +290,7 @@ fn check_annotations(descriptor: &Descriptor, problems: &mut Problems) {
                 format!("is larger than {ANNOTATION_BYTES} bytes"),
                 "shorten the value, or refer to it by an address",
             ),
-            Ok(value) if annotation.key == WHILE_SUSPENDED => {
+            Ok(value) if [WHILE_SUSPENDED, BY_PERSON].contains(&&*annotation.key) => {
                 let actions = &mut descriptor.actions.iter();
                 let is_write = actions.any(|action| {
                     action.access == Access::Write
@@ -333,6 +335,12 @@ fn check_annotations(descriptor: &Descriptor, problems: &mut Problems) {
             Ok(value) if annotation.key == INTENTS => check_intents(annotation, value, problems),
             Ok(value) if annotation.key == PERSON_PAGE => {
                 check_person_page(descriptor, annotation, value, problems);
+            }
+            Ok(value) if annotation.key == CONSEQUENCE => {
+                check_consequence(descriptor, annotation, value, problems);
+            }
+            Ok(value) if annotation.key == PUBLISHED => {
+                check_published(descriptor, annotation, value, problems);
             }
             Ok(_) => {}
         }

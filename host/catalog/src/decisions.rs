@@ -5,11 +5,11 @@ use crate::{
     catalog::Catalog,
     permission::Grants,
 };
-use portolan_store::{Attachments, AuditRecord, DbError, InstalledId, Unit, VersionRecord};
+use portolan_store::{Attachments, AuditRecord, DbError, InstalledId, Unit};
 use portolan_vocabulary::{Digest, Operator};
 use std::collections::BTreeMap;
 
-/// Why a decision cannot be made.
+/// The reasons why a decision cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum DecisionError {
     #[error(
@@ -76,11 +76,15 @@ impl Catalog {
     }
 
     /// Permits an older version of a signed component, which waits in the catalog folder, to serve next.
-    pub(super) async fn permit_older(&self, id: &str, operator: &Operator) -> Result<(), DbError> {
+    pub(super) async fn permit_older(
+        &self,
+        id: &str,
+        operator: Option<&Operator>,
+    ) -> Result<(), DbError> {
         let mut installed = self.store.installed_ids().await?;
         if let Some(InstalledId { publisher, highest_version }) = installed.remove(id) {
             self.store.put_highest_version(id, highest_version.as_deref(), None).await?;
-            self.record_decision(id, &publisher, "operator:rollback", Some(operator)).await?;
+            self.record_decision(id, &publisher, "operator:rollback", operator).await?;
             self.decided.notify_one();
         }
         Ok(())
@@ -95,26 +99,35 @@ impl Catalog {
         decision: &str,
         operator: Option<&Operator>,
     ) -> Result<(), DbError> {
-        self.audit(id, (publisher, String::new()), decision, operator).await
+        self.audit(id, (publisher, String::new()), (decision, "ok"), operator).await
     }
 
-    /// Records an operator's decision about a version in the audit log.
+    /// Records a decision about a version in the audit log: of an operator, or of the host if there is none.
     pub(super) async fn record_version_decision(
         &self,
-        record: &VersionRecord,
+        (id, version, digest): (&str, &str, &str),
         decision: &str,
-        operator: &Operator,
+        operator: Option<&Operator>,
     ) -> Result<(), DbError> {
-        let digest = record.digest.trim_start_matches("sha256:").to_owned();
-        let version = (record.version.as_str(), digest);
-        self.audit(&record.capability_id, version, decision, Some(operator)).await
+        let digest = digest.trim_start_matches("sha256:").to_owned();
+        self.audit(id, (version, digest), (decision, "ok"), operator).await
+    }
+
+    /// Records in the audit log that the host has aborted the release of a version. The outcome has the figures.
+    pub(super) async fn record_abort(
+        &self,
+        (id, version, digest): (&str, &str, &str),
+        outcome: &str,
+    ) -> Result<(), DbError> {
+        let digest = digest.trim_start_matches("sha256:").to_owned();
+        self.audit(id, (version, digest), ("release:aborted", outcome), None).await
     }
 
     async fn audit(
         &self,
         id: &str,
         (version, digest): (&str, String),
-        decision: &str,
+        (decision, outcome): (&str, &str),
         operator: Option<&Operator>,
     ) -> Result<(), DbError> {
         tracing::info!(id, version, decision, "a decision about a component is recorded");
@@ -124,7 +137,7 @@ impl Catalog {
             capability: id.to_owned(),
             version: version.to_owned(),
             digest,
-            ..AuditRecord::of_host(decision, "ok", now)
+            ..AuditRecord::of_host(decision, outcome, now)
         };
         let attachments = Attachments { audit: Some(audit), ..Attachments::default() };
         let committed = Unit::new(self.store.clone(), now).commit(attachments).await;

@@ -5,8 +5,9 @@ use portolan_store::ServedCapability;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Compares what was served before with what is served now. The records decide what has changed,
-/// because the snapshot before a start no longer exists; the snapshots show whether a change is breaking.
+/// Compares the capabilities that were served before with those that are served now. The records decide
+/// what has changed, because the snapshot before a start no longer exists; the snapshots show whether a
+/// change is breaking.
 pub(super) fn difference(
     before: &BTreeMap<String, ServedCapability>,
     after: &BTreeMap<String, ServedCapability>,

@@ -48,7 +48,7 @@ fn remembered_kind(error: &LoadError) -> Option<Kind> {
     }
 }
 
-/// Returns what failures depend on beside the component.
+/// Returns the conditions beside the component on which failures depend.
 pub(super) fn conditions(sandbox: &Sandbox) -> String {
     let limits = sandbox.limits();
     format!(

@@ -9,7 +9,7 @@ use std::fmt::{self, Write};
 const MAX_BYTES: usize = 1_000;
 /// How many of the values or branches of a schema are read.
 const MAX_BRANCHES: usize = 100;
-/// How deep branches are read: an optional value is a branch whose branches are its values.
+/// The maximum depth of branches that is read: an optional value is a branch whose branches are its values.
 const MAX_BRANCH_DEPTH: usize = 2;
 
 /// The two schemas of an action.
@@ -72,7 +72,7 @@ impl Write for Bounded {
     }
 }
 
-/// Returns what is written, with an ellipsis if it did not fit.
+/// Returns the written text, with an ellipsis if it did not fit.
 fn bounded(write: impl FnOnce(&mut Bounded) -> fmt::Result) -> String {
     let mut text = Bounded::default();
     let is_whole = write(&mut text).is_ok();

@@ -19,7 +19,7 @@ const O_NONBLOCK: i32 = 0o4000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fingerprint {
     file: Stat,
-    /// That of the engine, if the file is a source and there is an engine.
+    /// The state of the engine's file, if the file is a source and there is an engine.
     engine: Option<Stat>,
 }
 

@@ -1,4 +1,4 @@
-//! What the fuzz targets of `tests/fuzz` call beside the public functions.
+//! The functions that only the fuzz targets of `tests/fuzz` call.
 
 use crate::{
     check::check,

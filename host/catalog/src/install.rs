@@ -267,12 +267,10 @@ impl Keeper {
         };
         let keep = self.catalog.options.publishing.keep;
         let seq = self.catalog.store.add_version(&record, Some(content), keep).await?;
-        let decision = match requested.arrival {
-            Arrival::RolledBack => "operator:rollback",
-            _ => "operator:publish",
-        };
-        let operator = &requested.decider.operator;
-        let recorded = self.catalog.record_version_decision(&record, decision, operator).await;
+        let decision = requested.decision;
+        let operator = requested.decider.operator.as_ref();
+        let about = (&*record.capability_id, &*record.version, &*record.digest);
+        let recorded = self.catalog.record_version_decision(about, decision, operator).await;
         if let Err(error) = recorded {
             tracing::error!(%error, decision, id = record.capability_id, "a decision is not in the audit log");
         }

@@ -54,7 +54,7 @@ impl Capability {
         })
     }
 
-    /// Returns the step that reads what the inputs of this capability may be.
+    /// Returns the step that reads the schemas of this capability's inputs.
     pub fn schema_step(&self) -> Value {
         json!({ "http": { "method": "GET", "url": format!("/v1/capabilities/{}/schema", self.id) } })
     }

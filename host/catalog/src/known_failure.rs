@@ -9,12 +9,12 @@ use std::fmt;
 pub struct KnownFailure {
     pub(super) kind: Kind,
     pub(super) message: String,
-    /// What the failure may depend on beside the component.
+    /// The conditions beside the component on which the failure may depend.
     pub(super) conditions: String,
     pub(super) noted_at: Timestamp,
 }
 
-/// What failed.
+/// The step that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Kind {
@@ -44,7 +44,7 @@ impl Kind {
         }
     }
 
-    /// Returns what to do about it.
+    /// Returns the fix.
     pub(super) const fn fix(self) -> &'static str {
         match self {
             Self::Invalid => "build and copy it again; it is damaged or cut short",

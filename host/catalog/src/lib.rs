@@ -23,12 +23,16 @@
 //! - `refusal`, `status`, `overview`: why a file was refused, and what the operator sees
 //! - `publishing`, `install`, `desired`: versions that are published or rolled back to, on their way into the
 //!   folder of this node and of the others
+//! - `releases`, `follow_releases`, `release_requests`, `release_watch`: versions that a share of callers gets, which
+//!   the keeper follows; the operator's requests about them; what is counted, and when one ends by itself
 //! - `history`, `requests`: the record of versions, and the operator's requests to publish and to roll back
 //! - `publish`, `snapshot`: the next snapshot and its version
 //! - `difference`, `breaking`: what a change means to callers
 //! - `lint`: advice for authors, beyond what a host requires
 //! - `capability`, `action`: what is loaded, and how a body selects its action
 //! - `capability_tool`: the groups of actions that are its tools, and what people want with them
+//! - `consequence`: what an action brings about for its caller's person
+//! - `published`: the texts that programs read under secret addresses
 //! - `person_page`, `plain_field`: what belongs on a person's page, and the fields that a form can have
 //! - `schema`, `schema_cost`, `schema_part`: JSON Schemas, what violates them, the work that a check can take,
 //!   and the part for one place
@@ -55,6 +59,7 @@ mod capability;
 mod capability_tool;
 mod catalog;
 mod check;
+mod consequence;
 mod counts;
 mod decisions;
 mod desired;
@@ -64,6 +69,7 @@ mod failures;
 mod fields;
 mod file;
 mod file_name;
+mod follow_releases;
 mod folder;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
@@ -85,10 +91,15 @@ mod plain_field;
 mod problem;
 mod prompts;
 mod publish;
+mod published;
 mod publishing;
 mod reach;
 mod reference;
 mod refusal;
+mod rehearsal;
+mod release_requests;
+mod release_watch;
+mod releases;
 mod requests;
 mod roles;
 mod schema;
@@ -121,16 +132,19 @@ pub use person_page::{PersonFile, PersonPage};
 pub use plain_field::{PlainField, PlainKind, has_choices, plain_field};
 pub use problem::Problem;
 pub use prompts::fill_prompt;
+pub use published::PublishedText;
 pub use publishing::{
     BreakingPolicy, Decider, PublishError, PublishRequest, PublishSettings, Published,
     PublishedState,
 };
 pub use reference::Reference;
 pub use refusal::LoadError;
+pub use release_requests::{ReleasePlan, ReleaseStatus};
+pub use releases::{Release, ReleaseCounts};
 pub use requests::{History, RolledBack, ServingVersion};
 pub use roles::RoleStatus;
 pub use schema::{Schema, SchemaError, hoist};
 pub use snapshot::{Service, Snapshot};
-pub use status::{Change, Loaded, MigrationStatus, Refused, Status};
+pub use status::{Change, Loaded, MigrationStatus, Refused, ReleaseAtNode, Status};
 pub use tool::ToolSchemas;
 pub use trust::{Trust, Untrusted};

@@ -25,7 +25,10 @@ pub fn lint(capability: &Capability) -> Vec<Problem> {
     let descriptor = &capability.descriptor;
     let mut problems = Problems::default();
     check_texts("", &descriptor.title, &descriptor.description, &mut problems);
-    let callable = || descriptor.actions.iter().filter(|action| action.access != Access::Internal);
+    let is_callable = |action: &&ActionDescriptor| {
+        action.access != Access::Internal && !descriptor.is_by_person(&action.name)
+    };
+    let callable = || descriptor.actions.iter().filter(is_callable);
     for action in callable() {
         let at = format!("actions.{}", action.name);
         check_texts(&format!("{at}."), &action.title, &action.description, &mut problems);

@@ -1,4 +1,4 @@
-//! From a file to a capability: read, screen, compile, prepare, describe, check.
+//! The steps from a file to a capability: read, screen, compile, prepare, describe, check.
 
 use crate::{
     capability::Capability,

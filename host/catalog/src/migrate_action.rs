@@ -2,7 +2,7 @@
 
 use crate::{capability::Capability, catalog::Catalog};
 use portolan_sandbox::{
-    CallContext, GuestAnswer, HostServices, NestedCall, NestedCallFuture, Work,
+    CallContext, GuestAnswer, HostServices, NestedCall, NestedCallFuture, Tape, Work,
 };
 use portolan_store::{Generation, Migrated, OldDocument, Outdated, Unit};
 use portolan_vocabulary::{Caller, new_request_id};
@@ -81,9 +81,9 @@ impl Catalog {
         let permit = self.sandbox.permit(&candidate.prepared).await;
         let _permit = permit.map_err(|error| error.to_string())?;
         let (prepared, input) = (&candidate.prepared, input.to_string());
+        let work = (work, Tape::Off);
         let run = self.sandbox.run(prepared, &candidate.id, &context, (ACTION, &input), work);
-        let (answer, _work) = run.await;
-        match answer.map_err(|error| error.to_string())? {
+        match run.await.answer.map_err(|error| error.to_string())? {
             GuestAnswer::Success { output, .. } => {
                 let output: Output = serde_json::from_str(&output)
                     .map_err(|error| format!("the answer of the action migrate: {error}"))?;

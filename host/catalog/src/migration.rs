@@ -37,7 +37,7 @@ const WRITE_PAUSE: Duration = Duration::from_millis(500);
 /// The maximum number of attempts to follow the last changes while calls wait.
 const ATTEMPTS: usize = 3;
 
-/// What is to be done with one collection.
+/// The step that brings one collection to its new generation.
 #[derive(Debug, Clone)]
 pub(super) enum Step {
     Migrate(Outdated),

@@ -109,6 +109,7 @@ impl Keeper {
                 .filter_map(|(file, known)| Some((file, known.migrating.as_ref()?)))
                 .flat_map(|(file, migrating)| migrating.progress.statuses(file, &migrating.id))
                 .collect(),
+            releases: self.release_statuses(),
             changes: self.changes.clone(),
         }
     }

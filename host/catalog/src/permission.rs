@@ -1,4 +1,4 @@
-//! What a component may do only with the operator's permission.
+//! The permissions that an operator grants to components.
 
 use portolan_sandbox::Grant;
 use portolan_vocabulary::{Invocation, Role};

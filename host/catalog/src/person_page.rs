@@ -1,4 +1,4 @@
-//! What a capability declares for a person's own page, in the annotation [`PERSON_PAGE`] of its actions: an action
+//! The declarations for a person's own page, in the annotation [`PERSON_PAGE`] of a capability's actions: an action
 //! that reads is a part of the page, one that writes is a form. With `draft`, it is on the pages of handoffs instead.
 
 use crate::{
@@ -39,7 +39,7 @@ pub struct PersonPage {
     pub writes: bool,
     /// The heading under which the page shows it. Actions with the same one are shown together.
     pub section: String,
-    /// What the person reads of the action, if its own title does not say it well on a page.
+    /// The title of the action on the page, if its own does not suit a page.
     #[serde(default)]
     pub title: Option<String>,
     /// Fields of the input that are always the same.
@@ -49,9 +49,12 @@ pub struct PersonPage {
     /// one thing. For an action that reads.
     #[serde(default)]
     pub things: Vec<String>,
-    /// The paths in a thing of what is shown of it, the first one as its name.
+    /// The paths of the values of a thing that are shown, the first one as its name.
     #[serde(default)]
     pub columns: Vec<String>,
+    /// The paths among the columns of texts that are shown whole, however long they are.
+    #[serde(default)]
+    pub whole: Vec<String>,
     /// Whether the first page of the account counts the things.
     #[serde(default)]
     pub glance: bool,
@@ -63,10 +66,10 @@ pub struct PersonPage {
     /// thing has at the same paths.
     #[serde(default)]
     pub fields: Vec<String>,
-    /// What the person has to agree to before the action is run.
+    /// The statement that the person must agree to before the action is run.
     #[serde(default)]
     pub confirm: Option<String>,
-    /// What the person reads before the fields, such as who sees what is sent.
+    /// The text before the fields, such as who sees what is sent.
     #[serde(default)]
     pub note: Option<String>,
     /// For an action that handoffs draft: it is on the page of such a handoff, and not on the capability's own.
@@ -77,17 +80,17 @@ pub struct PersonPage {
     pub file: Option<PersonFile>,
 }
 
-/// How the page of a handoff finds what an action has made from a draft.
+/// The paths by which a handoff's page finds the result of a draft.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PersonDraft {
-    /// For an action that writes: the path, in its output and in the things of its section, of the id of what it has
-    /// made.
+    /// For an action that writes: the path, in its output and in the things of its section, of the id of the thing
+    /// that it has made.
     #[serde(default)]
     pub made: Option<String>,
 }
 
-/// How an action answers the files of an archive in parts: a page offers them as one file.
+/// The paths by which a page reads an archive's files in parts from an action's answers, to offer them as one file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PersonFile {
@@ -96,7 +99,7 @@ pub struct PersonFile {
     /// The paths in a part of the file's name and of its text.
     pub name: String,
     pub text: String,
-    /// The path in the output of what the next call has in the field `input`; null after the last part.
+    /// The path in the output of the value of the next call's field `input`; null after the last part.
     pub next: String,
     pub input: String,
 }
@@ -154,7 +157,7 @@ pub(super) fn check_person_page(
     let pages = match read(value) {
         Ok(pages) => pages,
         Err(error) => {
-            let fix = "write {section, title?, input?, things?, columns?, glance?, of?, fields?, confirm?, note?, draft?, file?}, or a list of these";
+            let fix = "write {section, title?, input?, things?, columns?, whole?, glance?, of?, fields?, confirm?, note?, draft?, file?}, or a list of these";
             problems.add(at, format!("cannot be read: {error}"), fix);
             return;
         }
@@ -181,6 +184,7 @@ fn check_part(action: &ActionDescriptor, page: &PersonPage, at: &str, problems: 
     for (list, count, most) in [
         ("things", page.things.len(), THINGS),
         ("columns", page.columns.len(), COLUMNS),
+        ("whole", page.whole.len(), COLUMNS),
         ("fields", page.fields.len(), FIELDS),
         ("of", page.of.iter().flatten().count(), OF),
         ("input", page.input.len(), INPUT),
@@ -189,14 +193,17 @@ fn check_part(action: &ActionDescriptor, page: &PersonPage, at: &str, problems: 
             problems.add(at, format!("has more than {most} in {list}"), "leave some out");
         }
     }
-    let has_view_parts = !page.things.is_empty() || !page.columns.is_empty() || page.glance;
+    let has_view_parts = !page.things.is_empty()
+        || !page.columns.is_empty()
+        || !page.whole.is_empty()
+        || page.glance;
     let has_fields = !page.fields.is_empty() || page.note.is_some();
     let has_form_parts = has_fields || page.confirm.is_some();
     let is_mixed = match (page.writes, page.file.is_some()) {
         (true, true) => true,
         (true, false) => has_view_parts,
         (false, true) => has_view_parts || has_form_parts,
-        // What is searched for can be changed.
+        // The person can change what a drafted search looks for.
         (false, false) if page.draft.is_some() => page.confirm.is_some(),
         (false, false) => has_form_parts || page.of.is_some(),
     };
@@ -204,7 +211,7 @@ fn check_part(action: &ActionDescriptor, page: &PersonPage, at: &str, problems: 
         problems.add(
             at,
             "has parts of another kind of action",
-            "give things, columns and glance to an action that reads, fields, note and confirm to one that writes, and file to one that reads a file",
+            "give things, columns, whole and glance to an action that reads, fields, note and confirm to one that writes, and file to one that reads a file",
         );
     }
     check_draft(page, at, problems);
@@ -306,7 +313,7 @@ mod tests {
         assert_eq!((pages.len(), &*pages[0].action, pages[0].writes), (1, "lend", true));
         let list = json!({ "section": "Loans", "things": ["items"], "columns": ["title"] });
         assert!(person_pages(&declaring("actions.list", list))[0].is_view());
-        // What cannot be read declares nothing; the check refuses it.
+        // An annotation that cannot be parsed declares nothing; the check refuses it.
         assert!(person_pages(&declaring("actions.list", json!("Loans"))).is_empty());
     }
 

@@ -7,7 +7,8 @@ use serde_json::Value;
 const CHOICES: usize = 50;
 /// The number of characters from which a text is written in several lines.
 const LONG_TEXT: u64 = 200;
-/// How deep a schema is read below a field: an optional value is a branch, whose values are branches.
+/// The maximum depth of a schema that is read below a field: an optional value is a branch, whose values are
+/// branches.
 const DEPTH: usize = 4;
 
 /// A plain field.

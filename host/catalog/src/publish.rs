@@ -1,6 +1,11 @@
 //! Makes capabilities the next snapshot, records its version and publishes `catalog.changed`.
 
-use crate::{capability::Capability, catalog::Catalog, difference::difference, snapshot::Snapshot};
+use crate::{
+    capability::Capability,
+    catalog::Catalog,
+    difference::difference,
+    snapshot::{Releases, Snapshot},
+};
 use portolan_store::{
     Attachments, Audience, CatalogState, DbError, NewEvent, ServedCapability, Unit,
 };
@@ -11,7 +16,11 @@ use std::{collections::BTreeMap, sync::Arc};
 impl Catalog {
     /// Makes these capabilities the catalog. If they differ from what was served last, here or on
     /// another node, the version counts up and `catalog.changed` is published.
-    pub(super) async fn publish(&self, capabilities: BTreeMap<Arc<str>, Arc<Capability>>) {
+    pub(super) async fn publish(
+        &self,
+        capabilities: BTreeMap<Arc<str>, Arc<Capability>>,
+        releases: Releases,
+    ) {
         let fingerprint = fingerprint(&capabilities);
         let current = self.snapshot.load_full();
         let last = self.store.find_catalog_state().await.ok().flatten();
@@ -27,14 +36,15 @@ impl Catalog {
             &self.options.service,
             (self.options.roles.clone(), self.grants()),
             (version, changed_at),
-            capabilities,
+            (capabilities, releases),
             &served,
         );
         let changes = difference(&before, &served, &current, &next);
         let state = CatalogState { version, fingerprint, changed_at };
         let subscribers = next.subscribers(None, CATALOG_CHANGED);
         self.snapshot.store(Arc::new(next));
-        // A snapshot that differs only in its permissions has the same version, and nobody is notified.
+        self.published.send_replace(());
+        // A snapshot that differs only in its permissions or releases has the same version, and nobody is notified.
         self.version.send_if_modified(|published| std::mem::replace(published, version) != version);
         if recorded.is_none()
             && let Err(error) = self.record(&state, &served, &changes, subscribers).await

@@ -1,4 +1,4 @@
-//! What a component may reach: the actions of others that it calls, the events that it publishes and
+//! The reach of a component: the actions of others that it calls, the events that it publishes and
 //! receives, and the capabilities that may call its internal actions.
 
 use crate::{

@@ -91,6 +91,10 @@ pub enum LoadError {
     NamespaceTaken { candidate: Box<Candidate>, namespace: String, owner: String },
     #[error("version {version} of {id} is older than {highest}, which was served before")]
     Downgrade { id: String, version: String, highest: String },
+    #[error(
+        "version {version} of {id} was given to a share of callers, and its release was aborted"
+    )]
+    ReleaseAborted { id: String, version: String },
     #[error("it needs the operator's permission: {}", list(.missing))]
     PendingApproval { candidate: Box<Candidate>, missing: Vec<Permission> },
     #[error("the file {file} of the catalog folder serves {id}")]
@@ -186,6 +190,7 @@ impl LoadError {
             Self::LooksAlike { .. } => "id_looks_alike",
             Self::NamespaceTaken { .. } => "namespace_taken",
             Self::Downgrade { .. } => "version_downgrade",
+            Self::ReleaseAborted { .. } => "release_aborted",
             Self::PendingApproval { .. } => "pending_approval",
             Self::FileTaken { .. } => "file_taken",
             Self::FolderNotWritable(_) => "folder_not_writable",
@@ -236,6 +241,7 @@ impl LoadError {
             Self::LooksAlike { .. } => "give it an id that cannot be confused with another one".to_owned(),
             Self::NamespaceTaken { candidate, .. } => format!("name its events after its own id; if these events are to change hands, run `portolan catalog adopt {} --digest {}`", candidate.id, candidate.digest),
             Self::Downgrade { id, .. } => format!("if you want the older version, run `portolan rollback {id}`"),
+            Self::ReleaseAborted { id, .. } => format!("see `portolan release status {id}`; remove the file, or repair the version; to serve it as it is, publish it with `portolan publish`"),
             Self::PendingApproval { candidate, .. } => format!("if you trust it, run `portolan catalog approve {} --digest {}`", candidate.id, candidate.digest),
             Self::FileTaken { .. } => "give its file another name, with `portolan publish --name`".to_owned(),
             Self::FolderNotWritable(_) => "let the host's user write into the catalog folder, and look whether the disk is full".to_owned(),

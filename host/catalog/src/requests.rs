@@ -10,6 +10,7 @@ use crate::{
         Cause, Decider, Installation, PublishError, PublishRequest, Published, PublishedState,
         Requested,
     },
+    release_requests::ReleaseStatus,
     status::Status,
 };
 use portolan_store::{Arrival, DbError, VersionEntry, VersionState};
@@ -26,12 +27,14 @@ const INSTALLATION_TIMEOUT: Duration = Duration::from_secs(30);
 #[derive(Debug, Serialize)]
 pub struct History {
     pub id: String,
-    /// What serves at this node.
+    /// The version that serves at this node.
     pub serving: Option<ServingVersion>,
     /// The entry whose version every node is to serve; `None` if nothing was published.
     pub desired: Option<i64>,
     /// The newest entry first.
     pub versions: Vec<VersionEntry>,
+    /// The versions that were given to a share of callers, the newest first.
+    pub releases: Vec<ReleaseStatus>,
 }
 
 /// The version that serves.
@@ -61,8 +64,9 @@ impl Catalog {
         if versions.is_empty() && serving.is_none() {
             return Ok(None);
         }
+        let releases = self.releases(id).await?;
         let desired = desired(&versions).map(|entry| entry.seq);
-        Ok(Some(History { id: id.to_owned(), serving, desired, versions }))
+        Ok(Some(History { id: id.to_owned(), serving, desired, versions, releases }))
     }
 
     /// Makes a component the desired version of its capability, on every node. It is checked and admitted
@@ -72,18 +76,28 @@ impl Catalog {
         content: Vec<u8>,
         request: PublishRequest,
     ) -> Result<Published, PublishError> {
-        let PublishRequest { file, source, decider } = request;
-        if !is_file_name(&file) {
-            return Err(PublishError::FileName(file));
+        let (capability, PublishRequest { file, source, decider }) =
+            self.load_published(&content, request).await?;
+        let request = (Arrival::Published, "operator:publish", source, decider);
+        self.request_installation(capability, content, file, request).await
+    }
+
+    /// Loads a component that an operator publishes.
+    pub(super) async fn load_published(
+        &self,
+        content: &[u8],
+        request: PublishRequest,
+    ) -> Result<(Capability, PublishRequest), PublishError> {
+        if !is_file_name(&request.file) {
+            return Err(PublishError::FileName(request.file));
         }
         let trust = &self.options.trust;
-        let capability = load_content(&self.sandbox, trust, &file, &content).await?;
+        let capability = load_content(&self.sandbox, trust, &request.file, content).await?;
         let undeclared = undeclared_people(&capability.descriptor);
         if !undeclared.is_empty() {
             return Err(PublishError::UndeclaredPeople(undeclared));
         }
-        let arrival = Arrival::Published;
-        self.request_installation(capability, content, file, (arrival, source, decider)).await
+        Ok((capability, request))
     }
 
     /// Makes an earlier version of the history the desired one, on every node: the one before the serving
@@ -99,7 +113,7 @@ impl Catalog {
             status.refused.iter().any(|refused| refused.older_of.as_deref() == Some(id))
         };
         if to.is_none() && is_waiting(self.status()) {
-            self.permit_older(id, &decider.operator).await?;
+            self.permit_older(id, decider.operator.as_ref()).await?;
             return Ok(RolledBack::Permitted);
         }
         let entries = self.store.versions(id).await?;
@@ -113,7 +127,7 @@ impl Catalog {
         }
         let (capability, content) = self.fetch_component(&record.digest, &record.file).await?;
         let source = format!("version {} of the history", record.version);
-        let request = (Arrival::RolledBack, source, decider);
+        let request = (Arrival::RolledBack, "operator:rollback", source, decider);
         let installed =
             self.request_installation(capability, content, record.file.clone(), request).await?;
         Ok(RolledBack::Installed(Box::new(installed)))
@@ -121,12 +135,12 @@ impl Catalog {
 
     /// Asks the keeper to install a component, and waits for the answer; the state is `Migrating` after
     /// [`INSTALLATION_TIMEOUT`].
-    async fn request_installation(
+    pub(super) async fn request_installation(
         &self,
         capability: Capability,
         content: Vec<u8>,
         file: String,
-        (arrival, source, decider): (Arrival, String, Decider),
+        (arrival, decision, source, decider): (Arrival, &'static str, String, Decider),
     ) -> Result<Published, PublishError> {
         let migrating = Published {
             id: capability.id.to_string(),
@@ -140,7 +154,7 @@ impl Catalog {
             missing: Vec::new(),
         };
         let (reply, answer) = oneshot::channel();
-        let cause = Cause::Requested(Requested { arrival, source, decider, reply });
+        let cause = Cause::Requested(Requested { arrival, source, decider, decision, reply });
         let installation = Installation { capability, content, file, cause };
         self.installations.send(installation).map_err(|_stopped| PublishError::Stopping)?;
         match tokio::time::timeout(INSTALLATION_TIMEOUT, answer).await {
@@ -168,7 +182,7 @@ fn rollback_target<'a>(
             .iter()
             .filter(|entry| entry.record.version == wanted || entry.record.digest == wanted);
         let first = named.clone().next();
-        // Of several builds with one version, one that does not serve is preferred.
+        // Among several builds with one version, one that does not serve is preferred.
         let found = named.find(|entry| !serves(entry)).or(first);
         let unknown =
             || PublishError::UnknownVersion { id: id.to_owned(), version: wanted.to_owned() };

@@ -1,4 +1,4 @@
-//! Which capability has each role, and what the operator sees of that.
+//! The capability of each role, and the status of roles for the operator.
 
 use crate::{
     capability::Capability,
@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Serialize)]
 pub struct RoleStatus {
     pub role: Role,
-    /// What does not work while no capability has the role.
+    /// The features that do not work while no capability has the role.
     pub purpose: &'static str,
     /// The capability that the operator has assigned.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -22,8 +22,8 @@ const ALTERNATIVES: [&str; 3] = ["anyOf", "oneOf", "allOf"];
 type Members<'a> = Vec<(&'a str, &'a Value)>;
 
 /// Returns the part for the place of a JSON Pointer (RFC 6901), or for the nearest place above it that the schema
-/// describes, in at most `max_bytes` bytes. What is too deep for that is left out. Returns `None` if even the
-/// outermost level is too large.
+/// describes, in at most `max_bytes` bytes. Deeper levels are left out. Returns `None` if even the outermost
+/// level is too large.
 pub(super) fn part(document: &Value, pointer: &str, max_bytes: usize) -> Option<Value> {
     let mut schema = document;
     for name in pointer.split('/').skip(1) {
@@ -184,7 +184,7 @@ mod tests {
             json!({ "type": "object", "properties": { "a/b": { "const": 1 } }, "required": ["a/b"] })
         );
         assert_eq!(part("/tree/tree/tree")["type"], "object");
-        // What the schema does not describe has the schema of the place above.
+        // A place that the schema does not describe has the schema of the place above.
         assert_eq!(part("/name/x"), part("/name"));
         assert_eq!(part("/more"), part(""));
         assert_eq!(part("")["additionalProperties"], false);

@@ -5,10 +5,13 @@ use crate::{
     listing::{Listing, Page, listing},
     permission::Grants,
     refusal::LoadError,
+    releases::Release,
 };
 use portolan_sandbox::{Grant, ImportKind, Platform, PlatformComponent};
 use portolan_store::ServedCapability;
-use portolan_vocabulary::{Descriptor, ErrorCode, Failure, Limit, Roles, Timestamp, one_line};
+use portolan_vocabulary::{
+    AgentCaller, Descriptor, ErrorCode, Failure, Limit, Roles, Timestamp, one_line,
+};
 use serde_json::json;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -32,11 +35,16 @@ pub struct Snapshot {
     pub platform: Arc<Platform>,
     /// The list of the capabilities, in pages.
     listing: Listing,
-    /// Which capability the operator has assigned to each role.
+    /// The capability that the operator has assigned to each role.
     pub(super) roles: Roles,
-    /// What the operator permits.
+    /// The permissions that the operator grants.
     pub(super) grants: Grants,
+    /// The versions that shares of callers get in place of the serving ones, by capability.
+    pub releases: Releases,
 }
+
+/// The releases of a snapshot, by capability.
+pub(super) type Releases = BTreeMap<Arc<str>, Arc<Release>>;
 
 impl Snapshot {
     /// Returns the types of events with this prefix that capabilities can publish, in their order.
@@ -68,7 +76,7 @@ impl Snapshot {
         service: &Service,
         (roles, grants): (Roles, Grants),
         (version, changed_at): (u64, Timestamp),
-        capabilities: BTreeMap<Arc<str>, Arc<Capability>>,
+        (capabilities, releases): (BTreeMap<Arc<str>, Arc<Capability>>, Releases),
         served: &BTreeMap<String, ServedCapability>,
     ) -> Self {
         let components: Vec<PlatformComponent> =
@@ -81,7 +89,7 @@ impl Snapshot {
             components,
         });
         let listing = listing(version, changed_at, &capabilities, served);
-        Self { version, capabilities, platform, listing, roles, grants }
+        Self { version, capabilities, platform, listing, roles, grants, releases }
     }
 
     /// Returns the page of the list that follows a cursor, which may be of an earlier catalog: then some capabilities
@@ -107,6 +115,25 @@ impl Snapshot {
             });
         }
         Ok(capability)
+    }
+
+    /// Returns the version of a capability that runs a caller's calls: the canary of its release for the callers of
+    /// its share, and otherwise the serving version, which is given. Everything that describes the capability is of the
+    /// serving version.
+    pub fn version_for<'a>(
+        &'a self,
+        serving: &'a Arc<Capability>,
+        caller: Option<&AgentCaller>,
+    ) -> &'a Arc<Capability> {
+        if self.releases.is_empty() {
+            return serving;
+        }
+        match self.releases.get(&serving.id) {
+            Some(release) if caller.is_some_and(|agent| release.gives_to(agent)) => {
+                &release.capability
+            }
+            _ => serving,
+        }
     }
 
     /// Ensures that no capability except `replaced` has the id or the tool name of the candidate. `owner_of`

@@ -18,8 +18,29 @@ pub struct Status {
     pub pending: Vec<String>,
     /// The collections whose documents are being migrated.
     pub migrations: Vec<MigrationStatus>,
+    /// The releases that run, as this node follows them.
+    pub releases: Vec<ReleaseAtNode>,
     /// The latest changes, the newest first.
     pub changes: Vec<Change>,
+}
+
+/// A running release, as this node follows it.
+#[derive(Debug, Clone, Serialize)]
+pub struct ReleaseAtNode {
+    pub id: String,
+    pub version: String,
+    /// The version that the other callers get.
+    pub served_version: String,
+    /// In percent.
+    pub share: u64,
+    /// `given` to its share of callers; `loading`; `apart` if this node serves another version than the release began
+    /// with; `refused`, if this node cannot load it.
+    pub state: &'static str,
+    /// Why it is refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    /// When its time is over, if it has one.
+    pub due_at: Option<Timestamp>,
 }
 
 /// A file that serves a capability.
@@ -67,7 +88,7 @@ pub struct Refused {
     pub still_serving: Option<String>,
 }
 
-/// What the operator can decide about a refused component.
+/// The decision by which the operator can accept a refused component.
 #[derive(Debug, Clone, Serialize)]
 pub struct PendingDecision {
     /// `approve` for permissions, `adopt` for an id or a namespace of another publisher.
@@ -119,7 +140,7 @@ pub struct Change {
     pub id: String,
     pub from: Option<String>,
     pub to: Option<String>,
-    /// What callers of the old version can no longer do, one sentence each.
+    /// The breaking changes for callers of the old version, one sentence each.
     pub breaking: Vec<String>,
     /// Whether the change is breaking although the major version is the same.
     pub unannounced: bool,

@@ -1,10 +1,10 @@
-//! Who published a component, and whose components this host loads.
+//! The publishers of components, and the rules by which this host trusts them.
 
 use crate::file_name::publisher_name;
 use portolan_signing::{PublicKey, SignatureError, Signer, signer};
 use portolan_vocabulary::Publisher;
 
-/// Which publishers' components are loaded.
+/// The publishers whose components are loaded.
 #[derive(Debug, Clone, Default)]
 pub struct Trust {
     /// The key of the host's own publisher, which was built into the binary.
@@ -17,7 +17,7 @@ pub struct Trust {
     pub reserved_namespaces: Vec<String>,
 }
 
-/// Who published a component.
+/// The publisher of a component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Origin {
     pub(super) publisher: Publisher,
@@ -25,7 +25,7 @@ pub(super) struct Origin {
     pub(super) predecessors: Vec<Publisher>,
 }
 
-/// Why a component is not loaded, whatever it contains.
+/// The reasons to refuse a component because of its publisher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Untrusted {
     #[error(transparent)]

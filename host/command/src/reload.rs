@@ -1,4 +1,4 @@
-//! A running host takes over what has changed in its configuration, without a restart and without ending a
+//! A running host takes over the changes of its configuration, without a restart and without ending a
 //! connection. A faulty configuration changes nothing.
 
 use crate::{
@@ -27,11 +27,11 @@ const RELOADED: [&str; 11] = [
 #[derive(Debug)]
 pub struct Reloader {
     app: Arc<App>,
-    /// The configuration of which everything is in force, or waits for a restart.
+    /// The configuration whose settings are in force, or wait for a restart.
     current: Mutex<Config>,
 }
 
-/// What a reload has done.
+/// The settings that a reload has changed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Reloaded {
     /// The changed settings that are in force now; `secret.keys` if its keys have changed; and `certificate` if there is
@@ -54,7 +54,7 @@ impl Reloader {
     pub async fn reload(&self, next: &Config) -> anyhow::Result<Reloaded> {
         let (store, rates) = (&self.app.host.store, &self.app.host.rates);
         let keys = read_secret_keys(next)?;
-        // What else a key has sealed, such as webhooks' secrets, cannot be known without opening all of it.
+        // Other data that a key has sealed, such as webhooks' secrets, cannot be known without opening all of it.
         let (own, next_names) = (store.keys().names(), keys.names());
         let missing: Vec<_> = own.iter().filter(|name| !next_names.contains(name)).collect();
         anyhow::ensure!(
@@ -89,7 +89,7 @@ impl Reloader {
         self.app.connections.set_address_maximum(next.limits.connections_per_address);
         let shown = shown(&self.app.operator.settings.load(), &next.shown);
         self.app.operator.settings.store(Arc::new(shown));
-        // What waits for a restart is named again by the next reload.
+        // A setting that waits for a restart is named again by the next reload.
         let waits = |name: &String| reloaded.waiting.contains(name);
         let earlier = std::mem::take(&mut current.digests);
         let waiting = earlier.into_iter().filter(|(name, _)| waits(name));

@@ -7,6 +7,7 @@ use crate::{
 };
 use anyhow::Context as _;
 use arc_swap::ArcSwap;
+use portolan_blobs::Blobs;
 use portolan_catalog::{Catalog, CatalogOptions, Service, Status};
 use portolan_events::Events;
 use portolan_http::{
@@ -21,7 +22,7 @@ use portolan_publication::{
     Feeds, FeedsOptions, HostDescription, Hubs, Roads, records::RecordsFolder,
 };
 use portolan_sandbox::Sandbox;
-use portolan_store::{Store, create_private_folder};
+use portolan_store::{DatabaseUrl, Store, create_private_folder};
 use portolan_telemetry::Telemetry;
 use portolan_vocabulary::{
     Clock, Keyring, Retention, Role, SCOPES, Timestamp, entropy, new_identifier,
@@ -38,7 +39,7 @@ pub(crate) const ERASURES: &str = "erasures";
 /// The time for sending the last spans when the host stops.
 const LAST_SPANS: Duration = Duration::from_secs(3);
 
-/// What a host gets from the process that it runs in.
+/// The resources that a host gets from its process.
 #[derive(Debug)]
 pub struct HostResources {
     pub listeners: Listeners,
@@ -101,7 +102,7 @@ impl OpenHost {
         Ok(Self { app, store, listeners, retention: config.retention, stop })
     }
 
-    /// Returns what takes over changes of the configuration while the host runs.
+    /// Returns the reloader, which takes over changes of the configuration while the host runs.
     pub fn reloader(&self, config: Config) -> Reloader {
         Reloader::new(Arc::clone(&self.app), config)
     }
@@ -159,7 +160,7 @@ impl OpenHost {
     }
 }
 
-/// What the parts of a host are opened with, in addition to the configuration.
+/// The values with which the parts of a host are opened, in addition to the configuration.
 pub(crate) struct HostParts {
     pub(crate) public_url: String,
     /// The port of the operator's address. The host's outgoing requests without TLS are refused at this port.
@@ -168,7 +169,7 @@ pub(crate) struct HostParts {
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) trusted: Vec<Certificate>,
     pub(crate) stop: watch::Receiver<bool>,
-    /// What the start does, for the probes.
+    /// The progress of the start, for the probes.
     pub(crate) progress: StartProgress,
 }
 
@@ -210,6 +211,14 @@ pub(crate) async fn open_pipeline(config: &Config, parts: HostParts) -> anyhow::
         stop.clone(),
         clock.clone(),
     );
+    let (folder, media) = (&config.data_dir, config.media.clone());
+    if matches!(config.database_url, DatabaseUrl::Postgres(_)) && media.is_of_one_node() {
+        tracing::warn!(
+            "the files of people are in the data folder of this node: several nodes need media.folder, which they share, or store = \"s3\""
+        );
+    }
+    let blobs =
+        Blobs::open(store.clone(), folder, media, &keys, &public_url, clock.clone()).await?;
     progress.step("it loads the catalog; new components are compiled");
     let catalog = open_catalog(config, &public_url, &sandbox, &store, stop.clone(), &clock).await?;
     progress.step("it reads the list of erased people and the feeds");
@@ -259,6 +268,7 @@ pub(crate) async fn open_pipeline(config: &Config, parts: HostParts) -> anyhow::
         sandbox,
         store,
         events,
+        Arc::new(blobs),
         feeds,
         other_cities,
         sms,
@@ -267,6 +277,7 @@ pub(crate) async fn open_pipeline(config: &Config, parts: HostParts) -> anyhow::
         rates,
         message_limits,
         telemetry,
+        config.recording,
         clock,
     ))
 }

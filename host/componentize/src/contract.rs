@@ -10,7 +10,9 @@ macro_rules! contract {
     };
 }
 
-const FILES: [(&str, &str); 13] = contract![
+const FILES: [(&str, &str); 15] = contract![
+    "approvals.wit",
+    "blobs.wit",
     "delivery.wit",
     "description.wit",
     "documents.wit",

@@ -1,4 +1,4 @@
-//! What a core module imports and exports.
+//! The imports and exports of a core module.
 
 use crate::{error::ComponentizeError, preview1};
 use wasmparser::{Parser, Payload};

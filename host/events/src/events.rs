@@ -9,8 +9,11 @@ use portolan_store::{Attachments, Audience, DbError, InboxSignal, NewEvent, Stor
 use portolan_telemetry::Telemetry;
 use portolan_vocabulary::{Clock, STREAM_GAP, Timestamp};
 use serde_json::json;
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 use tokio::sync::{broadcast::error::RecvError, watch};
+
+/// The time after which watchers look at their inboxes without a signal.
+const WATCH_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The service of inboxes, waiting readers and webhooks.
 pub struct Events {
@@ -111,15 +114,26 @@ impl Events {
 async fn wake_readers(store: Store, waiting: Arc<WaitingReaders>, watched: Arc<WatchedInboxes>) {
     let mut signals = store.inbox_signals();
     drop(store);
+    let mut interval = tokio::time::interval(WATCH_INTERVAL);
     loop {
-        match signals.recv().await {
+        let signal = tokio::select! {
+            signal = signals.recv() => signal,
+            _ = interval.tick() => {
+                // A node can end between a commit and its signal. Readers ask again by themselves, and watchers do not.
+                let watched = Arc::clone(&watched);
+                tokio::spawn(async move { watched.wake_all().await });
+                continue;
+            }
+        };
+        match signal {
             Ok(InboxSignal::Agents(agents)) => agents.iter().for_each(|agent| {
                 waiting.wake(agent);
                 watched.wake(agent);
             }),
             Ok(InboxSignal::AnyAgent) | Err(RecvError::Lagged(_)) => {
-                waiting.wake_all();
-                watched.wake_all();
+                let (waiting, watched) = (Arc::clone(&waiting), Arc::clone(&watched));
+                // Meanwhile the signals of single inboxes are passed on.
+                tokio::spawn(async move { tokio::join!(waiting.wake_all(), watched.wake_all()) });
             }
             Err(RecvError::Closed) => return,
         }

@@ -9,7 +9,9 @@ use crate::{
     events::Events,
     waiting::{Waiter, Wake},
 };
-use portolan_store::{Attachments, DbError, InboxEntry, OutboxCommand, StateError, Unit};
+use portolan_store::{
+    Attachments, DbError, InboxEntry, InboxHead, OutboxCommand, StateError, Unit,
+};
 use portolan_vocabulary::Timestamp;
 use serde_json::{Map, Value};
 use std::{
@@ -173,15 +175,31 @@ impl Events {
     /// Returns the newest sequence, or 0 for an empty inbox. Stores the time of the poll about once
     /// a day.
     async fn head(&self, agent_id: &str) -> Result<u64, StateError> {
-        let head = self.store.inbox_head(agent_id).await?;
+        let head = self.current_head(agent_id).await?;
         let now = self.clock.now();
-        let last_poll = head.and_then(|(_, polled)| polled);
+        let last_poll = head.and_then(|head| head.polled_at);
         if last_poll.is_none_or(|at| at.as_millis() + POLL_UPDATE_INTERVAL_MS < now.as_millis()) {
             let mut unit = Unit::new(self.store.clone(), now);
             unit.add_command(OutboxCommand::Polled { agent_id: agent_id.to_owned(), at: now });
             unit.commit(Attachments::default()).await.map_err(DbError::Shared)?;
         }
-        Ok(head.map_or(0, |(last, _)| last))
+        Ok(head.map_or(0, |head| head.last))
+    }
+
+    /// Returns the state of an inbox, after the events to all listeners that it did not have were added.
+    pub(crate) async fn current_head(&self, agent_id: &str) -> Result<Option<InboxHead>, DbError> {
+        let head = self.store.inbox_head(agent_id).await?;
+        if !head.is_some_and(|head| head.is_behind) {
+            return Ok(head);
+        }
+        let mut unit = Unit::new(self.store.clone(), self.clock.now());
+        unit.add_command(OutboxCommand::AddBroadcasts { agent_id: agent_id.to_owned() });
+        if let Err(error) = unit.commit(Attachments::default()).await {
+            // An inbox can be read also while nothing can be written. The next read adds the events.
+            tracing::warn!(%error, "events to all listeners cannot be added to an inbox");
+            return Ok(head);
+        }
+        self.store.inbox_head(agent_id).await
     }
 
     /// Acknowledges events within a unit. Returns the ids that are in this inbox, and those that are not.

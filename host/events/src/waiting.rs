@@ -6,8 +6,13 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 use tokio::sync::Notify;
+
+/// The number of readers that are woken at once when all are woken, and the time before the next ones.
+pub(crate) const WOKEN_AT_ONCE: usize = 128;
+pub(crate) const WAKE_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The signal that wakes the reader of one agent's inbox.
 #[derive(Debug, Default)]
@@ -58,8 +63,13 @@ impl WaitingReaders {
         }
     }
 
-    pub(crate) fn wake_all(&self) {
-        self.readers().values().for_each(|signal| signal.notify.notify_one());
+    /// Wakes all readers, some at a time: each of them then reads the database.
+    pub(crate) async fn wake_all(&self) {
+        let signals: Vec<_> = self.readers().values().cloned().collect();
+        for woken in signals.chunks(WOKEN_AT_ONCE) {
+            woken.iter().for_each(|signal| signal.notify.notify_one());
+            tokio::time::sleep(WAKE_INTERVAL).await;
+        }
     }
 
     pub(crate) fn count(&self) -> usize {

@@ -88,6 +88,7 @@ impl Events {
         agent_id: &str,
         test_mode: bool,
     ) -> Result<(Vec<Map<String, Value>>, bool), StateError> {
+        self.current_head(agent_id).await?;
         let mut entries = self.store.unacknowledged(agent_id, 0, &[], SHOWN + 1).await?;
         let has_more = entries.len() > SHOWN;
         entries.truncate(SHOWN);
@@ -97,6 +98,6 @@ impl Events {
 
     /// Returns the sequence of the newest event of an inbox, or 0 for an empty inbox.
     async fn newest(&self, agent_id: &str) -> Result<u64, DbError> {
-        Ok(self.store.inbox_head(agent_id).await?.map_or(0, |(newest, _)| newest))
+        Ok(self.current_head(agent_id).await?.map_or(0, |head| head.last))
     }
 }

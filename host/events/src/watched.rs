@@ -1,5 +1,6 @@
-//! Which inboxes are watched, and the signals of their watchers.
+//! The watched inboxes, and the signals of their watchers.
 
+use crate::waiting::{WAKE_INTERVAL, WOKEN_AT_ONCE};
 use std::{
     collections::{HashMap, hash_map::RandomState},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -25,8 +26,13 @@ impl WatchedInboxes {
         }
     }
 
-    pub(crate) fn wake_all(&self) {
-        self.signals().values().for_each(|signal| signal.send_replace(()));
+    /// Wakes the watchers of all inboxes, some at a time: each of them then reads the database.
+    pub(crate) async fn wake_all(&self) {
+        let agents: Vec<_> = self.signals().keys().cloned().collect();
+        for woken in agents.chunks(WOKEN_AT_ONCE) {
+            woken.iter().for_each(|agent| self.wake(agent));
+            tokio::time::sleep(WAKE_INTERVAL).await;
+        }
     }
 
     /// Forgets an inbox that nobody watches any more.

@@ -1,5 +1,5 @@
-//! What a connection does: it waits for a request, or it answers one. A waiting connection can be closed to
-//! make room for another.
+//! The activity of a connection: it waits for a request, or it answers one. A waiting connection can be
+//! closed to make room for another.
 
 use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};

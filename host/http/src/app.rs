@@ -46,14 +46,14 @@ pub struct App {
     pub(super) downloads: Downloads,
     /// The state of this node.
     pub(super) node: NodeHealth,
-    /// What the public status page shows.
+    /// The state that the public status page shows.
     pub(super) status: StatusBoard,
     /// The durations of requests.
     pub(super) requests: RequestMeters,
-    /// What the metrics need of the database.
+    /// The metrics' sample of the database.
     pub(super) database: DatabaseSample,
     pub mcp: Arc<Mcp>,
-    /// What the operator has set up for the map page.
+    /// The operator's settings for the map page.
     pub(super) map: MapSettings,
 }
 

@@ -2,15 +2,14 @@
 //! section 14).
 
 use crate::{
+    byte_range::{Part, asked, body, set_range},
     conditional::{matches_any_tag, parse_if_none_match},
     refusal::{self, Refusal},
 };
 use axum::{
-    body::Body,
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse as _, Response},
 };
-use futures_util::stream;
 use std::{
     io::{self, SeekFrom},
     path::Path,
@@ -18,24 +17,11 @@ use std::{
 };
 use tokio::{
     fs::File,
-    io::{AsyncReadExt as _, AsyncSeekExt as _, Take},
+    io::{AsyncReadExt as _, AsyncSeekExt as _},
 };
 
-/// How many bytes are read from the file at once.
-const CHUNK_BYTES: usize = 64 << 10;
 /// A changed file has another tag, by which the page notices it.
 const CACHE_ONE_HOUR: &str = "public, max-age=3600";
-
-/// What a request asks for of a file with so many bytes.
-#[derive(Debug, PartialEq, Eq)]
-enum Part {
-    /// Everything: no range, several, or one that cannot be read.
-    Whole,
-    /// From this byte on, so many.
-    Range { start: u64, length: u64 },
-    /// Nothing of the file.
-    None,
-}
 
 /// Returns whether there is a file to serve.
 pub(super) async fn exists(path: &Path) -> bool {
@@ -76,10 +62,7 @@ async fn answer(path: &Path, headers: &HeaderMap) -> io::Result<Option<Response>
         return Ok(Some((StatusCode::NOT_MODIFIED, common).into_response()));
     }
     let size = found.len();
-    // A part of another version of the file is of no use to the client.
-    let same = headers.get(header::IF_RANGE).is_none_or(|tag| tag.as_bytes() == etag.as_bytes());
-    let range = headers.get(header::RANGE).filter(|_| same).and_then(|value| value.to_str().ok());
-    let (status, start, length) = match range.map_or(Part::Whole, |text| part(text, size)) {
+    let (status, start, length) = match asked(headers, &etag, size) {
         Part::Whole => (StatusCode::OK, 0, size),
         Part::Range { start, length } => (StatusCode::PARTIAL_CONTENT, start, length),
         Part::None => {
@@ -89,77 +72,16 @@ async fn answer(path: &Path, headers: &HeaderMap) -> io::Result<Option<Response>
     };
     file.seek(SeekFrom::Start(start)).await?;
     let mut response = (status, common, body(file.take(length))).into_response();
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/vnd.pmtiles"));
-    headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
-    if status == StatusCode::PARTIAL_CONTENT {
-        let last = start.saturating_add(length).saturating_sub(1);
-        let range = HeaderValue::try_from(format!("bytes {start}-{last}/{size}"));
-        headers.extend(range.ok().map(|range| (header::CONTENT_RANGE, range)));
-    }
+    let media_type = HeaderValue::from_static("application/vnd.pmtiles");
+    response.headers_mut().insert(header::CONTENT_TYPE, media_type);
+    set_range(&mut response, (start, length), size);
     Ok(Some(response))
-}
-
-/// Reads a `Range` of one part. The file is served as a whole for every other form.
-fn part(text: &str, size: u64) -> Part {
-    let Some((first, last)) = text.strip_prefix("bytes=").and_then(|range| range.split_once('-'))
-    else {
-        return Part::Whole;
-    };
-    let (start, end) = match (first.trim().parse::<u64>(), last.trim().parse::<u64>()) {
-        (Ok(start), Ok(last)) if start <= last => (start, last.saturating_add(1).min(size)),
-        (Ok(start), Err(_)) if last.trim().is_empty() => (start, size),
-        // The last bytes of the file.
-        (Err(_), Ok(length)) if first.trim().is_empty() => (size.saturating_sub(length), size),
-        _ => return Part::Whole,
-    };
-    if start < end { Part::Range { start, length: end - start } } else { Part::None }
-}
-
-fn body(file: Take<File>) -> Body {
-    Body::from_stream(stream::unfold(file, |mut file| async move {
-        let mut chunk = vec![0; CHUNK_BYTES];
-        match file.read(&mut chunk).await {
-            Ok(0) => None,
-            Ok(read) => {
-                chunk.truncate(read);
-                Some((Ok::<_, io::Error>(chunk), file))
-            }
-            Err(error) => Some((Err(error), file)),
-        }
-    }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use axum::body::to_bytes;
-
-    #[test]
-    fn one_range_is_read_as_it_is_meant() {
-        let range = |start, length| Part::Range { start, length };
-        for (text, wanted) in [
-            ("bytes=0-99", range(0, 100)),
-            ("bytes=10-10", range(10, 1)),
-            ("bytes=990-2000", range(990, 10)),
-            ("bytes=990-", range(990, 10)),
-            ("bytes=-10", range(990, 10)),
-            ("bytes=-2000", range(0, 1000)),
-            ("bytes=-0", Part::None),
-            ("bytes=1000-", Part::None),
-            ("bytes=1000-1001", Part::None),
-            ("bytes=0-18446744073709551615", range(0, 1000)),
-            ("bytes=9-3", Part::Whole),
-            ("bytes=-", Part::Whole),
-            ("bytes=0-1,5-6", Part::Whole),
-            ("bytes=0-x", Part::Whole),
-            ("bytes=99999999999999999999-", Part::Whole),
-            ("pages=1-2", Part::Whole),
-            ("", Part::Whole),
-        ] {
-            assert_eq!(part(text, 1000), wanted, "{text}");
-        }
-    }
 
     #[tokio::test]
     async fn a_file_is_served_whole_in_part_or_not_at_all() {

@@ -1,5 +1,6 @@
-//! The body of a request: it must arrive before a deadline. What the handler does not read is drained,
-//! so that a client that is still sending gets the answer, and the connection can be used again.
+//! The body of a request: it must arrive before a deadline. Bytes that the handler does not read are
+//! drained, so that a client that is still sending gets the answer, and the connection can be used
+//! again.
 
 use axum::{
     BoxError,
@@ -8,6 +9,7 @@ use axum::{
 };
 use hyper::body::{Frame, Incoming, SizeHint};
 use std::{
+    error::Error,
     future::poll_fn,
     pin::Pin,
     task::{Context, Poll},
@@ -20,6 +22,23 @@ use tokio::{
 
 /// The maximum number of bytes that are drained of an unread body. After more, the connection is closed.
 const MAX_DRAINED_BYTES: usize = 1 << 20;
+
+/// The body has missed its deadline.
+#[derive(Debug, thiserror::Error)]
+#[error("the body did not arrive in time")]
+struct BodyTooSlow;
+
+/// Returns whether an error of a body is a missed deadline.
+pub(super) fn is_too_slow(error: &(dyn Error + 'static)) -> bool {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if error.is::<BodyTooSlow>() {
+            return true;
+        }
+        next = error.source();
+    }
+    false
+}
 
 struct TimedBody {
     /// `None` after the end of the body or an error, such as a missed deadline.
@@ -65,7 +84,7 @@ impl HttpBody for TimedBody {
         let timer = this.timer.get_or_insert_with(|| Box::pin(sleep_until(this.deadline)));
         timer.as_mut().poll(context).map(|()| {
             this.body = None;
-            Some(Err("the body did not arrive in time".into()))
+            Some(Err(BodyTooSlow.into()))
         })
     }
 

@@ -28,7 +28,7 @@ pub(super) struct ChangeStream {
     client: Option<IpAddr>,
 }
 
-/// Why another stream cannot be opened.
+/// The reasons why another stream cannot be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TooMany {
     All,

@@ -56,7 +56,7 @@ struct Parameters {
     wanted: Wanted,
 }
 
-/// What a request cannot be answered with.
+/// The reasons why a request gets no changes.
 pub(super) enum Failed {
     Refused(Box<Refusal>),
     /// The cursor is not known, or its changes are not kept any more. Readers begin again at this path.

@@ -9,7 +9,7 @@ use std::time::UNIX_EPOCH;
 
 /// The number of digits of a digest in an entity tag.
 const TAG_DIGITS: usize = 32;
-/// As for the feeds, which are built once an hour.
+/// The same time as for the feeds, which are built once an hour.
 const CACHE_ONE_MINUTE: HeaderValue = HeaderValue::from_static("public, max-age=60");
 
 /// Returns the response with a text that depends on `Accept`, with its entity tag, or 304 if the client has the

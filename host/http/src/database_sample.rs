@@ -1,4 +1,5 @@
-//! What the metrics need of the database: read when they are asked for, and kept for when it does not answer.
+//! The metrics' sample of the database: read when the metrics are requested, and kept for when it does not
+//! answer.
 
 use portolan_pipeline::{EmailStatus, Host, MessageCosts};
 use portolan_store::{Backlog, DbError, QuotaUse};
@@ -10,7 +11,7 @@ use std::{
 /// How long the metrics wait for the database.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What was read of the database.
+/// The values that were read of the database.
 #[derive(Debug)]
 pub(super) struct Sample {
     pub(super) backlog: Backlog,
@@ -31,7 +32,7 @@ impl Sample {
 #[derive(Debug, Default)]
 pub(super) struct DatabaseSample {
     last: Mutex<Option<Arc<Sample>>>,
-    /// Held while a sample is read, so that a database which does not answer gets one question at a time.
+    /// Held while a sample is read, so that a database which does not answer gets one query at a time.
     reading: tokio::sync::Mutex<()>,
 }
 

@@ -30,7 +30,7 @@ struct ErrorPage<'a> {
     request_id: &'a str,
 }
 
-/// What a page says about a failure of one kind.
+/// The texts of a page about a failure of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Words {
     title: &'static str,

@@ -34,11 +34,12 @@ pub(crate) fn export(app: Arc<App>, ids: Vec<String>) -> Response {
 }
 
 async fn write(app: &App, ids: &[String], sender: &mpsc::Sender<Chunk>) -> Result<(), DbError> {
+    let recordings = app.host.store.count_recordings_of(ids).await?;
     let (items, mut received) = mpsc::channel(1);
     // This future owns the receiver, so the export ends too if nobody reads the response.
     let items_written = async move {
         let mut writer = ExportWriter::default();
-        let mut text = preamble(ids);
+        let mut text = preamble(ids, recordings);
         while let Some(item) = received.recv().await {
             writer.add_item(&item, &mut text);
             sender.send(Ok(std::mem::take(&mut text).into())).await.ok()?;
@@ -56,9 +57,11 @@ async fn write(app: &App, ids: &[String], sender: &mpsc::Sender<Chunk>) -> Resul
     Ok(())
 }
 
-fn preamble(ids: &[String]) -> String {
+/// Returns the beginning of an export. Of recorded calls it has the number: they are copies of what the lists have.
+fn preamble(ids: &[String], recordings: u64) -> String {
     let (owner, agents) = ids.split_at(ids.len().min(1));
-    format!("{{\"owner_id\":{},\"agents\":{}", json!(owner.first()), json!(agents))
+    let (owner, agents) = (json!(owner.first()), json!(agents));
+    format!("{{\"owner_id\":{owner},\"agents\":{agents},\"recordings\":{recordings}")
 }
 
 /// The place in an export: the number of lists that have begun, and whether the last one has items.
@@ -113,7 +116,7 @@ mod tests {
 
     fn export_json(items: &[PersonalItem]) -> Value {
         let ids = ["own_1", "agt_1"].map(str::to_owned);
-        let (mut writer, mut text) = (ExportWriter::default(), preamble(&ids));
+        let (mut writer, mut text) = (ExportWriter::default(), preamble(&ids, 2));
         items.iter().for_each(|item| writer.add_item(item, &mut text));
         writer.finish(&mut text);
         serde_json::from_str(&text).unwrap()
@@ -122,7 +125,7 @@ mod tests {
     #[test]
     fn an_export_is_one_object_with_every_list() {
         let empty = json!({
-            "owner_id": "own_1", "agents": ["agt_1"],
+            "owner_id": "own_1", "agents": ["agt_1"], "recordings": 2,
             "documents": [], "events": [], "webhooks": [], "answers": [], "timers": [],
         });
         assert_eq!(export_json(&[]), empty);

@@ -1,5 +1,5 @@
-//! `GET /`: what this host is and what is here now, for whoever opens its address. Browsers get a page, those
-//! who ask for text the overview of `/llms.txt`, and everybody else links as JSON.
+//! `GET /`: what this host is and what is here now. Browsers get a page, those who ask for text the overview
+//! of `/llms.txt`, and everybody else links as JSON.
 
 use crate::{
     App,
@@ -47,7 +47,7 @@ struct FrontPage<'a> {
     has_manifest: bool,
 }
 
-/// What a city has in its current publication.
+/// The contents of a city's current publication.
 struct CityNow {
     name: String,
     /// The path of the map.

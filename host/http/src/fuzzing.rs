@@ -1,4 +1,4 @@
-//! What the fuzz targets of `tests/fuzz` call: the parsers of queries and header fields.
+//! The parsers of queries and header fields, for the fuzz targets of `tests/fuzz`.
 
 use crate::{
     Proxies,

@@ -17,16 +17,16 @@
 //!   and the icon) with their `asset_routes`, and the `static_file` of each; `times` (how a page shows a time).
 //! - Handlers for agents: `capabilities`, `call`, `agents`, `events`, `mcp`, `feeds` and their `changes`
 //!   (`change_streams` counts the open streams), `openapi` and its
-//!   `descriptions`, `metadata` and its `guide`, `install`; `oauth` for their clients.
+//!   `descriptions`, `metadata` and its `guide`, `install`, `media` (files of people; `byte_range` is a part of a file), `published` (texts under secret addresses); `oauth` for their clients.
 //! - Handlers for people: `front` (the first page), `docs` (the reference), `status` with its `status_board`, `map`,
 //!   `record_pages` with their `page_cache` and `sitemap`, the pages of `oauth`, among them those of the links in text
 //!   messages, of accounts (`downloads`) and of handoffs. For the provider of text messages: `sms`.
 //! - For operators: `operator_routes` is the table of their routes and roles, `operator_gate` what every
 //!   request passes, `operator` how operators are known; `node` checks this node every few seconds, for the `probes`
 //!   and `problems`, and `starting` answers the probes before; the handlers are in `admin`, `audit_export`,
-//!   `audit_verification`, `quarantine`, `versions`, `metrics` (with `request_meters` and the `database_sample`),
+//!   `audit_verification`, `quarantine`, `versions`, `recordings`, `metrics` (with `request_meters` and the `database_sample`),
 //!   `observation` (with `setting`),
-//!   `sources`, `operators`, `incidents`, and `people` with its `export`. `console` is their pages: it only shows what
+//!   `sources`, `operators`, `incidents`, `files`, and `people` with its `export`. `console` is their pages: it only shows what
 //!   these routes answer, and its forms only send requests to them.
 //! - `fuzzing` is what only fuzz targets call.
 //!
@@ -47,6 +47,7 @@ mod audit_export;
 mod audit_verification;
 mod basemap;
 mod body;
+mod byte_range;
 mod call;
 mod caller;
 mod capabilities;
@@ -70,6 +71,7 @@ mod error_page;
 mod events;
 mod export;
 mod feeds;
+mod files;
 mod front;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
@@ -82,6 +84,7 @@ mod install;
 mod map;
 mod map_settings;
 mod mcp;
+mod media;
 mod media_type;
 mod metadata;
 mod metrics;
@@ -99,8 +102,10 @@ mod people;
 mod probes;
 mod problems;
 mod proxies;
+mod published;
 mod quarantine;
 mod record_pages;
+mod recordings;
 mod refusal;
 mod request_id;
 mod request_meters;

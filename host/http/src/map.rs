@@ -21,7 +21,7 @@ use serde::Serialize;
 use std::sync::{Arc, LazyLock};
 
 const PAGE: &[u8] = include_bytes!("../../../map/dist/index.html");
-/// The page without what belongs to this host alone, for pages that show it within themselves.
+/// The page without the parts that belong to this host alone, for pages that embed it.
 const EMBEDDED_PAGE: &[u8] = include_bytes!("../../../map/dist/embed.html");
 const HTML: &str = "text/html; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
@@ -112,7 +112,7 @@ async fn page(
     Ok(response)
 }
 
-/// What the page cannot know from its own files.
+/// The settings that the page cannot know from its own files.
 #[derive(Debug, Serialize)]
 struct PageSettings {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -10,7 +10,7 @@ const BASEMAP: &str = "basemap.pmtiles";
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MapSettings {
-    /// The origins whose pages may show the map within themselves.
+    /// The origins whose pages may embed the map.
     pub embed: Vec<String>,
     /// A PMTiles file with streets of the first city. `None`: `basemap.pmtiles` in the folder of its feeds.
     #[serde(skip_serializing_if = "Option::is_none")]

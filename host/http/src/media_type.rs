@@ -9,7 +9,7 @@ pub(super) const JSON: &str = "application/json";
 /// The media ranges of `Accept` with their weights.
 pub(super) struct AcceptedTypes<'a>(Vec<(&'a str, u16)>);
 
-/// How a client likes a media type: its weight, and how precisely it has named the type.
+/// A client's preference for a media type: its weight, and how precisely it has named the type.
 type Rank = (u16, u8);
 
 impl<'a> AcceptedTypes<'a> {

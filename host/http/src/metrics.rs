@@ -43,9 +43,19 @@ struct OutcomeLabels {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ReasonLabels {
+    reason: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct PoolLabels {
     db_client_connection_pool_name: &'static str,
     db_client_connection_state: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CapabilityLabels {
+    capability: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -65,6 +75,8 @@ pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Ref
     app.host.meters.register(own);
     app.host.events.meters.register(own);
     register_spans(&app, own);
+    register_recordings(&app, own);
+    register_releases(&app, own);
     app.connections.register(own);
     register_gauges(&mut registry, gauges(&app));
     register_cities(&app, &mut registry);
@@ -98,7 +110,7 @@ fn register_gauges(registry: &mut Registry, rows: Vec<Option<GaugeRow>>) {
     }
 }
 
-/// Registers what became of the spans.
+/// Registers the numbers of spans by outcome.
 fn register_spans(app: &App, registry: &mut Registry) {
     let SpanCounts { exported, dropped, failed } = app.host.telemetry.span_counts();
     let spans = Family::<OutcomeLabels, Counter>::default();
@@ -107,6 +119,33 @@ fn register_spans(app: &App, registry: &mut Registry) {
     }
     let help = "Spans of traces: sent to the collector, dropped before that, or not taken by it";
     registry.register("telemetry_spans", help, spans);
+}
+
+/// Registers what became of the calls that were to be recorded.
+fn register_recordings(app: &App, registry: &mut Registry) {
+    let (kept, lost) = app.host.recordings.counts();
+    let written = Counter::<u64>::default();
+    written.inc_by(kept);
+    registry.register("recordings_kept", "Recorded calls that were written", written);
+    let reasons = Family::<ReasonLabels, Counter>::default();
+    for (reason, count) in lost {
+        reasons.get_or_create(&ReasonLabels { reason }).inc_by(count);
+    }
+    registry.register("recordings_lost", "Calls that were not recorded, by reason", reasons);
+}
+
+/// Registers the releases that run, and how many were aborted by a rule.
+fn register_releases(app: &App, registry: &mut Registry) {
+    let shares = Family::<CapabilityLabels, Gauge>::default();
+    for (capability, release) in &app.host.catalog.snapshot().releases {
+        let labels = CapabilityLabels { capability: capability.to_string() };
+        shares.get_or_create(&labels).set(i64::try_from(release.share).unwrap_or(i64::MAX));
+    }
+    let help = "The share of callers who get another version of the capability, in percent";
+    registry.register("release_share", help, shares);
+    let aborted = Counter::<u64>::default();
+    aborted.inc_by(app.host.catalog.aborted_releases());
+    registry.register("releases_aborted", "Releases that this node has aborted by a rule", aborted);
 }
 
 /// Registers how the connections to the database are used, by OpenTelemetry's conventions.
@@ -129,7 +168,7 @@ fn register_pools(app: &App, registry: &mut Registry) {
     registry.register("db_client_connection_max", "How many there can be", most);
 }
 
-/// Registers what was read of the database.
+/// Registers the sample of the database.
 fn register_sample(app: &App, registry: &mut Registry, sample: &Sample) {
     let Sample { backlog, costs, emails, quotas, .. } = sample;
     register_gauges(registry, of_database(app, backlog, costs));
@@ -181,7 +220,7 @@ fn gauge(name: &'static str, help: &'static str, value: u64) -> Option<GaugeRow>
     Some((name, help, None, value as f64))
 }
 
-/// Returns the gauges of what is in the database.
+/// Returns the gauges of the contents of the database.
 fn of_database(app: &App, backlog: &Backlog, costs: &MessageCosts) -> Vec<Option<GaugeRow>> {
     let waiting = app.host.store.waiting_commits();
     vec![

@@ -1,5 +1,5 @@
-//! What every request at the operator's address and socket passes: whose it is, and whether the role of the
-//! operator is enough for the route.
+//! The gate of every request at the operator's address and socket: it finds the operator, and whether the
+//! role of the operator is enough for the route.
 
 use crate::{
     App,
@@ -81,8 +81,8 @@ impl OperatorGate {
         Ok(Some(operator))
     }
 
-    /// Returns the least role that may use the route of a request; `None` if everybody may. For what is no
-    /// route, every operator learns that it is none.
+    /// Returns the least role that may use the route of a request; `None` if everybody may. If there is no
+    /// such route, every operator is told so.
     fn needed_role(&self, parts: &Parts) -> Option<OperatorRole> {
         let path = parts.extensions.get::<MatchedPath>().map(MatchedPath::as_str);
         // A request with HEAD is answered as with GET.

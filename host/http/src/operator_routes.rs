@@ -2,8 +2,8 @@
 //! of this table, so there is no route without a role.
 
 use crate::{
-    App, admin, audit_export, audit_verification, incidents, metadata, metrics, observation,
-    operators, people, probes, problems, quarantine, sources, versions,
+    App, admin, audit_export, audit_verification, files, incidents, metadata, metrics, observation,
+    operators, people, probes, problems, quarantine, recordings, sources, versions,
 };
 use axum::{
     extract::DefaultBodyLimit,
@@ -48,12 +48,15 @@ pub(super) fn table(publish_bytes: usize) -> Vec<Handled> {
         look("/metrics", Read, metrics::metrics),
         look("/problems", Read, problems::problems),
         look("/calls", Read, observation::calls),
+        look("/traces", Read, observation::traces),
+        look("/traces/{id}", Read, observation::trace),
         look("/callers", Read, observation::callers),
         look("/webhooks", Read, observation::webhooks),
         look("/sources", Read, sources::sources),
         look("/settings", Read, observation::settings),
         look("/catalog", Read, admin::catalog),
         look("/catalog/{id}/history", Read, versions::history),
+        look("/catalog/{id}/release", Read, versions::release),
         look("/audit", Read, admin::audit),
         look("/audit/export", Read, audit_export::export),
         look("/audit/verification", Read, audit_verification::verify),
@@ -64,6 +67,39 @@ pub(super) fn table(publish_bytes: usize) -> Vec<Handled> {
         decide(&post, "/catalog/publish", Operate, "operator:publish", versions::publish)
             .with_body_limit(publish_bytes),
         decide(&post, "/catalog/{id}/rollback", Operate, "operator:rollback", versions::rollback),
+        decide(
+            &post,
+            "/catalog/{id}/release/share",
+            Operate,
+            "operator:share_release",
+            versions::share_release,
+        ),
+        decide(
+            &post,
+            "/catalog/{id}/release/promote",
+            Operate,
+            "operator:promote_release",
+            versions::promote_release,
+        ),
+        decide(
+            &post,
+            "/catalog/{id}/release/abort",
+            Operate,
+            "operator:abort_release",
+            versions::abort_release,
+        ),
+        look("/recordings", Read, recordings::list),
+        look("/recordings/{request_id}", Operate, recordings::show),
+        decide(
+            &post,
+            "/recordings/{request_id}/replay",
+            Operate,
+            "operator:replay_call",
+            recordings::replay,
+        )
+        .with_body_limit(publish_bytes),
+        decide(&post, "/rehearsals", Operate, "operator:rehearse", recordings::rehearse)
+            .with_body_limit(publish_bytes),
         look("/documents", Operate, quarantine::list),
         look("/documents/document", Operate, quarantine::show),
         decide(
@@ -111,6 +147,22 @@ pub(super) fn table(publish_bytes: usize) -> Vec<Handled> {
             "operator:remove_passkeys",
             people::remove_passkeys,
         ),
+        decide(
+            &Method::GET,
+            "/recordings/{request_id}/whole",
+            Admin,
+            "operator:show_recording",
+            recordings::show_whole,
+        ),
+        decide(
+            &post,
+            "/recordings/{request_id}/whole/replay",
+            Admin,
+            "operator:replay_whole_call",
+            recordings::replay_whole,
+        )
+        .with_body_limit(publish_bytes),
+        decide(&post, "/media/adopt", Admin, "operator:adopt_files", files::adopt),
         decide(&post, "/keys/rotate", Admin, "auth:key_rotated", admin::rotate_keys),
         decide(&post, "/token/rotate", Admin, "operator:rotate_token", admin::rotate_token),
         decide(&post, "/operators", Admin, "operator:add_operator", operators::add),
@@ -204,6 +256,7 @@ mod tests {
             let is_theirs = ["/people", "/operators/", "/token"]
                 .iter()
                 .any(|start| route.path.starts_with(start))
+                || route.path.contains("/whole")
                 || ["rotate", "approve", "adopt"].iter().any(|end| route.path.ends_with(end));
             assert!(!is_theirs || route.role == Some(Admin), "{route:?}");
         }

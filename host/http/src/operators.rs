@@ -1,4 +1,5 @@
-//! The operator's routes for operators: who has a token, and its beginning and end.
+//! The operator's routes for operators: the list, and the creation, renewal and end of their
+//! tokens.
 
 use crate::{
     App, Refusal,

@@ -1,4 +1,4 @@
-//! The pages about records and capabilities that were rendered lately.
+//! The pages about records and capabilities that were rendered recently.
 
 use moka::future::Cache;
 use portolan_vocabulary::HOUR;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// The maximum number of bytes of the pages that are kept.
 const MAX_BYTES: u64 = 32 << 20;
 
-/// What a page is made of: a record of a publication, and the capabilities that its links need; or a capability.
+/// The origin of a page: a record of a publication, and the capabilities that its links need; or a capability.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct PageKey {
     /// The path of the city and the name of the publication.

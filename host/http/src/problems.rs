@@ -5,13 +5,14 @@ use crate::{
     node::{
         Part, Problem,
         parts::{
-            CATALOG, DATABASE, DOCUMENTS, EMAILS, EVENTS, FEEDS, MESSAGES, OPERATORS, QUOTAS,
-            WEBHOOKS,
+            CATALOG, DATABASE, DOCUMENTS, EMAILS, EVENTS, FEEDS, FILES, MESSAGES, OPERATORS,
+            QUOTAS, WEBHOOKS,
         },
     },
     sources::sources_of,
 };
 use axum::{Json, extract::State};
+use portolan_blobs::Place;
 use portolan_publication::Feeds;
 use portolan_vocabulary::Timestamp;
 use serde_json::{Value, json};
@@ -21,6 +22,8 @@ use std::{sync::Arc, time::Duration};
 const NOTABLE_PERCENT: u64 = 80;
 /// The time before the end of an operator's token in which it is a problem.
 const TOKEN_ENDS_WITHIN: Duration = Duration::from_secs(7 * 24 * 3600);
+/// How long an aborted release is a problem, unless something is published sooner.
+const ABORTED_WITHIN: Duration = Duration::from_secs(7 * 24 * 3600);
 /// How many times the interval of the feeds passes before they are stale.
 const STALE_INTERVALS: u64 = 2;
 
@@ -46,6 +49,7 @@ pub(super) async fn problems(State(app): State<Arc<App>>) -> Result<Json<Value>,
     }
     if !checked.problems.iter().any(|problem| problem.part == &DATABASE) {
         check_records(&app, &mut problems).await?;
+        check_files(&app, &mut problems).await;
     }
     problems.0.sort_by_key(|problem| (!problem.unready, problem.severity));
     Ok(Json(json!({ "problems": problems.0 })))
@@ -70,6 +74,49 @@ fn check_catalog(app: &App, problems: &mut Problems) {
             ),
         );
     }
+    for release in status.releases {
+        let (id, version) = (&release.id, &release.version);
+        if let Some(reason) = &release.problem {
+            problems.error(
+                &CATALOG,
+                format!("{id} {version} is given to nobody at this node: {reason}"),
+                format!("see the log, or run `portolan release abort {id}`"),
+            );
+        }
+        if release.due_at.is_some_and(|due_at| due_at <= app.host.clock.now()) {
+            problems.warning(
+                &CATALOG,
+                format!("the time of the release of {id} {version} is over"),
+                format!(
+                    "look at `portolan release status {id}`, then run `portolan release promote {id}` or `portolan release abort {id}`"
+                ),
+            );
+        }
+    }
+}
+
+/// Checks for releases that the host has aborted lately.
+async fn check_releases(app: &App, problems: &mut Problems) -> Result<(), Refusal> {
+    let now = app.host.clock.now().as_millis();
+    let within = u64::try_from(ABORTED_WITHIN.as_millis()).unwrap_or(u64::MAX);
+    let since = Timestamp::from_millis(now.saturating_sub(within));
+    for release in app.host.catalog.newly_aborted(since).await? {
+        let Some(rule) = release.rule else { continue };
+        problems.warning(
+            &CATALOG,
+            format!(
+                "the release of {} {} was aborted ({rule}): {}",
+                release.id,
+                release.version,
+                release.reason.unwrap_or_default()
+            ),
+            format!(
+                "look at `portolan release status {}` and `portolan recordings --failed`, repair the version, and publish it again",
+                release.id
+            ),
+        );
+    }
+    Ok(())
 }
 
 fn check_feeds(feeds: &Feeds, now: Timestamp, problems: &mut Problems) {
@@ -159,6 +206,7 @@ async fn check_records(app: &App, problems: &mut Problems) -> Result<(), Refusal
             "`portolan webhooks` lists them with the last error; the owner of each address has to repair it",
         );
     }
+    check_releases(app, problems).await?;
     check_emails(app, problems).await?;
     if app.host.message_costs().await?.is_exhausted() {
         problems.error(
@@ -192,6 +240,23 @@ async fn check_records(app: &App, problems: &mut Problems) -> Result<(), Refusal
         }
     }
     Ok(())
+}
+
+/// Checks the place of the files of people.
+async fn check_files(app: &App, problems: &mut Problems) {
+    match app.host.blobs.place().await {
+        Place::Own => {}
+        Place::Foreign => problems.warning(
+            &FILES,
+            "the files belong to another database, or to a newer state of this one: those that no document names are kept".to_owned(),
+            "correct [media] if it names the place of another host; if this database is the right one, run `portolan media adopt`",
+        ),
+        Place::Unreachable(error) => problems.error(
+            &FILES,
+            format!("the files cannot be reached: {error}"),
+            "look at the folder or the bucket of [media]",
+        ),
+    }
 }
 
 /// Checks the sending of emails.

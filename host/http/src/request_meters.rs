@@ -25,7 +25,7 @@ struct RequestLabels {
 #[derive(Debug)]
 pub(super) struct RequestMeters {
     durations: Family<RequestLabels, Latency, fn() -> Latency>,
-    /// By route: the histogram of each method and status, found without making labels.
+    /// The histograms of each route, by method and status, which are found without making labels.
     kept: RwLock<HashMap<String, Vec<Kept>>>,
 }
 

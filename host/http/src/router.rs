@@ -3,16 +3,16 @@
 use crate::{
     App, admin, admission::count_request, agents, asset_routes, audit_export, call, capabilities,
     capabilities::AsItIs, challenge, city_routes, console, cors, dispatcher::Dispatcher, docs,
-    events, feeds, front, install, map, mcp, metadata, oauth, openapi, operator_gate,
-    operator_gate::OperatorGate, operator_routes, operator_routes::Handled, refusal, request_id,
-    sitemap, sms, status,
+    events, feeds, front, install, map, mcp, media, metadata, oauth, openapi, operator_gate,
+    operator_gate::OperatorGate, operator_routes, operator_routes::Handled, published, refusal,
+    request_id, sitemap, sms, status,
 };
 use axum::{
     Router,
     extract::DefaultBodyLimit,
     http::{Extensions, HeaderMap, StatusCode, Version},
     middleware::from_fn_with_state,
-    routing::{get, post},
+    routing::{get, post, put},
 };
 use portolan_mcp::{ServerHandler, Service};
 use std::sync::Arc;
@@ -78,6 +78,8 @@ fn router<S: ServerHandler + Send + 'static>(
             "/v1/agent-events/webhooks/{id}",
             get(events::get_webhook).delete(events::delete_webhook),
         )
+        .route("/media/uploads/{token}", put(media::upload))
+        .route("/media/{digest}", get(media::serve))
         .route("/v1/install/install.sh", get(install::shell))
         .route("/v1/install/install.ps1", get(install::powershell))
         .route("/oauth/token", post(oauth::token::token))
@@ -104,6 +106,7 @@ fn router<S: ServerHandler + Send + 'static>(
         .route("/docs/{id}", get(docs::capability))
         .route("/v1/sms/reports/{id}", post(sms::report))
         .route("/map/handoffs/{handoff_id}/{record_id}", get(oauth::handoff::begin))
+        .route("/published/{capability}/{secret}", get(published::show))
         .route("/handoff/{token}", get(oauth::handoff::show).post(oauth::handoff::submit))
         .route("/handoff/{token}/sign-in", get(oauth::handoff::sign_in))
         .route("/handoff/{token}/result", get(oauth::handoff::show_result))

@@ -148,7 +148,7 @@ impl Listener for OperatorSocket {
     }
 }
 
-/// What serves the connections of one listener.
+/// The server of one listener's connections.
 #[derive(Debug)]
 pub struct Server {
     pub dispatcher: Dispatcher,

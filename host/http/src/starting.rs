@@ -1,5 +1,4 @@
-//! The operator's address while the host starts: it answers the probes, so that whoever waits for the start learns what it
-//! does.
+//! The operator's address while the host starts: it answers the probes, which show what the start does.
 
 use crate::{
     Connections, Dispatcher, Refusal, Server, Stop,
@@ -11,7 +10,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// What a start does now, for the probes. Clones share it.
+/// The current step of a start, for the probes. Clones share it.
 #[derive(Debug, Clone)]
 pub struct StartProgress {
     step: Arc<watch::Sender<&'static str>>,

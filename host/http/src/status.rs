@@ -23,11 +23,11 @@ const ATOM: &str = "application/atom+xml";
 /// The media types of the answer. The first one is for those who accept anything.
 const OFFERED: [&str; 3] = [JSON, HTML, ATOM];
 
-/// What people read about a condition, and its name for programs and for the stylesheet.
+/// The texts for people about a condition, and its name for programs and for the stylesheet.
 struct ConditionRow {
     name: &'static str,
     title: &'static str,
-    /// What the page says about the whole host.
+    /// The page's sentence about the whole host.
     summary: &'static str,
 }
 
@@ -54,7 +54,7 @@ struct ServiceRow<'a> {
     service: &'a Service,
     name: &'static str,
     title: &'static str,
-    /// How old its data is.
+    /// The age of its data.
     age: Option<String>,
 }
 

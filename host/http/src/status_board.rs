@@ -1,4 +1,4 @@
-//! What the public status page shows: what was observed of the database, and how well calls succeed. A task
+//! The state that the public status page shows: the observed database, and how well calls succeed. A task
 //! observes, so that no visitor of the page causes a request to the database.
 
 use portolan_catalog::Capability;
@@ -52,7 +52,7 @@ pub(super) struct Service {
     pub(super) published_at: Option<Timestamp>,
 }
 
-/// All that the public is told.
+/// The state for the public.
 #[derive(Debug, Clone)]
 pub(super) struct StatusNow {
     pub(super) services: Vec<Service>,
@@ -150,7 +150,7 @@ fn topic(capability: &Capability) -> &str {
     named.flatten().map_or(NO_TOPIC, String::as_str)
 }
 
-/// Returns the condition of a group: one of which only a part works is degraded.
+/// Returns the condition of a group, which is degraded if only a part of it works.
 fn together(members: &[(Condition, Timestamp)], started_at: Timestamp) -> (Condition, Timestamp) {
     let best = members.iter().map(|(condition, _)| *condition).min();
     let worst = members.iter().map(|(condition, _)| *condition).max();

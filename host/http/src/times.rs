@@ -34,7 +34,7 @@ pub(super) fn hour(at: &Timestamp, zone: &Zone) -> String {
     element(*at, zone, Precision::Hour)
 }
 
-/// Returns the element of an instant of which the day is worth reading.
+/// Returns the element of an instant, to the precision of a day.
 pub(super) fn day(at: &Timestamp, zone: &Zone) -> String {
     element(*at, zone, Precision::Day)
 }

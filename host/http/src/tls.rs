@@ -40,7 +40,7 @@ pub struct TlsFiles {
 pub struct Tls {
     files: TlsFiles,
     in_force: Arc<ArcSwap<ServerConfig>>,
-    /// The digest of what was loaded at the start.
+    /// The digest of the files that were loaded at the start.
     loaded: Digest,
 }
 

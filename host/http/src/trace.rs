@@ -17,7 +17,7 @@ const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
 /// The maximum number of bytes of a `tracestate`. W3C Trace Context asks for at least so many.
 const MAX_TRACESTATE_BYTES: usize = 512;
 
-/// Where the work for a request that belongs to a trace begins.
+/// The trace context in which the work for a request begins.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RequestTrace(pub(super) TraceContext);
 
@@ -71,7 +71,7 @@ pub(super) async fn answer(
     response
 }
 
-/// Returns what each line of the log about a request names.
+/// Returns the fields of each line of the log about a request.
 fn log_span(trace: TraceContext, request_id: &str) -> tracing::Span {
     let (trace_id, span_id) = (trace.trace_id(), trace.span_id());
     tracing::info_span!("request", request_id, %trace_id, %span_id)

@@ -76,7 +76,7 @@ impl Identity {
             Err(IdentityError::OAuth(error)) => error.code,
             _ => return verified.and(client.ok_or_else(invalid_client)),
         };
-        // An id that no client has is somebody's text.
+        // An id that no client has is an arbitrary text.
         self.record_failure(FailedAttempt {
             client_id: client.as_ref().map(|client| client.id.clone()),
             agent_id: client.and_then(|client| client.agent_id),

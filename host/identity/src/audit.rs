@@ -1,4 +1,4 @@
-//! What identity writes to the audit log.
+//! The functions that write identity's rows of the audit log.
 
 use crate::{
     auth_action::AuthAction, error::IdentityError, failed_attempts::FailedAttempt,
@@ -28,7 +28,7 @@ impl Identity {
         self.failed_attempts.add(attempt, self.clock.now());
     }
 
-    /// Records that somebody has refused a client; `owner_id` is who had signed in.
+    /// Records that a person has refused a client; `owner_id` is the person who had signed in.
     pub fn record_refused_consent(
         &self,
         client_id: &str,
@@ -54,7 +54,7 @@ impl Identity {
         if let Err(error) = &authenticated
             && let Some(outcome) = outcome(error)
         {
-            // Only what this host has signed tells whose token it is. An agent that is not there may be that of
+            // Only a signature of this host shows whose token it is. An agent that is not there may be that of
             // an erased person.
             let signed = self.verified.get(token);
             let signed = signed.filter(|_| !matches!(error, IdentityError::AgentExpired));

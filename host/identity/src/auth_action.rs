@@ -1,6 +1,6 @@
-//! What identity writes to the audit log.
+//! The actions of identity's rows of the audit log.
 
-/// Something that identity writes to the audit log.
+/// An action of identity in the audit log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AuthAction {
     ClientRefused,
@@ -40,7 +40,7 @@ pub struct AuthActionRow {
     pub meaning: &'static str,
 }
 
-/// What identity writes to the audit log.
+/// The actions of identity's rows of the audit log.
 pub const AUTH_ACTIONS: [AuthActionRow; 22] = [
     row(
         AuthAction::ClientRefused,

@@ -1,4 +1,4 @@
-//! From a bearer token to the agent that calls.
+//! The authentication of a calling agent by its bearer token.
 //!
 //! The standing of an agent (whether it exists, and who its owner is) is read from the records and
 //! cached for a second. A change that this node makes invalidates its cache at once, by a counter
@@ -95,8 +95,8 @@ impl Identity {
         Ok(revoked.iter().any(Option::is_some))
     }
 
-    /// Records a revocation. From the commit of this unit on, every token is refused whose own id, client's
-    /// id or grant's id this is. The record is kept until the last such token has expired.
+    /// Records a revocation. From the commit of this unit on, every token is refused that has this id as
+    /// its own, its client's or its grant's. The record is kept until the last such token has expired.
     pub(crate) async fn record_revocation(
         &self,
         unit: &mut Unit,
@@ -122,15 +122,16 @@ impl Identity {
             return Err(IdentityError::AgentExpired);
         }
         self.ensure_mode(agent.test_mode)?;
-        let suspension = match &agent.owner_id {
-            Some(owner_id) => self.find_suspension(&mut unit, owner_id).await?,
-            None => None,
+        let (suspension, policy) = match &agent.owner_id {
+            Some(owner_id) => self.find_limits(&mut unit, owner_id).await?,
+            None => (None, None),
         };
         let standing = Standing {
             owner_id: agent.owner_id.clone().map(Arc::from),
             agent_name: agent.name.clone().map(Arc::from),
             test_mode: agent.test_mode,
             suspension,
+            policy,
         };
         if agent.last_call_at.is_none_or(|last| last + LAST_CALL_INTERVAL_MS < now.as_millis()) {
             self.record_call(unit, agent_id, agent, revision).await?;

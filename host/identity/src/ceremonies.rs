@@ -17,7 +17,7 @@ use webauthn_rs::prelude::{
 /// The time for a person to use a passkey.
 const CEREMONY_MS: u64 = 5 * 60 * 1000;
 
-/// What a passkey is used for.
+/// The purpose of a ceremony.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CeremonyPurpose {
     AddPasskey,
@@ -26,7 +26,7 @@ pub enum CeremonyPurpose {
     SecondFactor,
 }
 
-/// What a browser is asked to do with a passkey.
+/// A ceremony: a request to a browser to use a passkey.
 #[derive(Debug)]
 pub struct Ceremony {
     pub purpose: CeremonyPurpose,
@@ -44,7 +44,7 @@ pub struct CeremonyAnswer<'a> {
     pub browser: &'a str,
 }
 
-/// What a browser is asked to do with a passkey, keyed by the hash of its id.
+/// The record of a ceremony, keyed by the hash of its id.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct CeremonyRecord {
     pub state: CeremonyState,
@@ -109,7 +109,7 @@ impl Identity {
         Ok(Ceremony { purpose, options: ceremony.options })
     }
 
-    /// Loads a ceremony with its key and its revision. One of another browser, or whose time is over, is refused.
+    /// Loads a ceremony with its key and its revision. A ceremony of another browser, or an expired one, is refused.
     async fn load_ceremony(
         &self,
         unit: &mut Unit,

@@ -13,8 +13,8 @@ use crate::{
 use portolan_sandbox::{People, StateFuture};
 use portolan_store::{Document, Expectation, OutboxCommand, StateError, Unit};
 use portolan_vocabulary::{
-    Claimed, DeliveryRules, KnownOwner, OwnedAgent, RulesChange, Suspension, Timestamp,
-    new_identifier,
+    ApprovalPolicy, Claimed, DeliveryRules, KnownOwner, OwnedAgent, RulesChange, Suspension,
+    Timestamp, new_identifier,
 };
 use serde_json::json;
 use std::sync::Arc;
@@ -118,6 +118,16 @@ impl People for Identity {
     ) -> StateFuture<'a, bool> {
         Box::pin(async move { self.change_rules(unit, &owner_id, change).await })
     }
+
+    fn set_approval_policy<'a>(
+        &'a self,
+        unit: &'a mut Unit,
+        owner_id: String,
+        policy: Option<ApprovalPolicy>,
+        may_loosen: bool,
+    ) -> StateFuture<'a, ()> {
+        Box::pin(async move { self.set_policy(unit, &owner_id, policy, may_loosen).await })
+    }
 }
 
 impl Identity {
@@ -156,6 +166,7 @@ impl Identity {
                     is_erasing: false,
                     has_rules: false,
                     has_email: false,
+                    policy: None,
                     passkeys: Vec::new(),
                 };
                 write(unit, &self.records.persons, &key, &person, Expectation::Absent).await?;

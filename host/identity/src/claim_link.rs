@@ -20,7 +20,7 @@ use std::net::IpAddr;
 /// The time for a person to claim the agent.
 const LINK_LIFE_S: u64 = 600;
 
-/// What the signed text says.
+/// The claims of the signed text.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct LinkClaims {
     agent_id: String,
@@ -110,7 +110,7 @@ impl Identity {
         Err(StateError::Conflict.into())
     }
 
-    /// Ends the address of a claim page because somebody has refused there. `owner_id` is who had signed in.
+    /// Ends the address of a claim page because a person has refused there. `owner_id` is who had signed in.
     ///
     /// # Errors
     ///

@@ -15,7 +15,7 @@ use portolan_vocabulary::{Digest, new_identifier};
 /// The maximum number of attempts to commit a decision while the person's agents change.
 pub(crate) const ATTEMPTS: u32 = 5;
 
-/// What a client asks a person to consent to.
+/// The terms that a client asks a person to consent to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ConsentTerms<'a> {
     pub client_id: &'a str,

@@ -34,7 +34,7 @@ const USER_CODE_LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
 const USER_CODE_LENGTH: usize = 8;
 /// The minimum time between two requests of a client for the token.
 const INTERVAL_S: u64 = 5;
-/// What is added to the interval for a client that requests too often (RFC 8628, section 3.5).
+/// The time that is added to the interval for a client that requests too often (RFC 8628, section 3.5).
 const SLOW_DOWN_S: u64 = 5;
 /// How much earlier than the interval a request may arrive, because networks delay requests unevenly.
 const TOLERANCE_MS: u64 = 1_000;
@@ -63,7 +63,7 @@ pub struct DeviceRequest {
     pub scope: String,
 }
 
-/// What has become of a request.
+/// The decision about a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Decision {
@@ -167,7 +167,8 @@ impl Identity {
     }
 
     /// Finds the request that waits for this user code. After wrong codes from an address, the next attempt has
-    /// to wait; a right one does not end that, because whoever guesses can have right codes of their own.
+    /// to wait; a right one does not end that, because an attacker who guesses can have right codes of their
+    /// own.
     ///
     /// # Errors
     ///
@@ -257,7 +258,7 @@ impl Identity {
     ///
     /// # Errors
     ///
-    /// `authorization_pending` or `slow_down` until somebody has decided, `access_denied`, `expired_token`, and
+    /// `authorization_pending` or `slow_down` until a person has decided, `access_denied`, `expired_token`, and
     /// `invalid_grant` for a code that is unknown or another client's.
     pub async fn redeem_device_code(
         &self,

@@ -12,7 +12,7 @@ pub(crate) struct EmailRecord {
     /// The address that the person has confirmed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// Whether the person is told what happens.
+    /// Whether the person gets notices by email.
     #[serde(default)]
     pub is_wanted: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]

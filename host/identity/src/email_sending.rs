@@ -1,4 +1,4 @@
-//! To whom an email goes when it is sent, and what is added to the outbox.
+//! The recipient of an email when it is sent, and the outbox command for it.
 
 use crate::{
     email_records::{DAY_MS, EmailRecord},
@@ -17,7 +17,7 @@ use serde_json::json;
 /// The number of emails of one purpose to one mailbox in a day.
 const EMAILS_TO_MAILBOX: u64 = 3;
 
-/// To whom an email goes.
+/// The recipient of an email.
 #[derive(Debug, Clone)]
 pub enum EmailRecipient {
     To {
@@ -25,14 +25,14 @@ pub enum EmailRecipient {
         /// The token of the link that ends emails; `None` in an email that is not about events.
         unsubscribe: Option<String>,
     },
-    /// The person does not want it any more, or is gone.
+    /// The person does not want it any more, or does not exist any more.
     Unwanted,
     /// The address is sealed by a key that this node does not have.
     Unopened,
 }
 
 impl Identity {
-    /// Returns to whom an email goes now.
+    /// Returns the current recipient of an email.
     pub async fn email_recipient(
         &self,
         unit: &mut Unit,

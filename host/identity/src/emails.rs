@@ -1,6 +1,6 @@
 //! The email address of a person: given on their account page, confirmed by a link in an email, and ended by a link in
-//! each email. An address belongs to nobody alone: whoever reads its emails may confirm it, so nothing tells whether
-//! somebody else has it.
+//! each email. An address belongs to nobody alone: every person who reads its emails may confirm it, so nothing tells
+//! whether somebody else has it.
 
 use crate::{
     email_records::{DAY_MS, EmailLinkRecord, EmailRecord, PendingEmail},
@@ -23,12 +23,12 @@ const RESEND_AFTER_MS: u64 = 60_000;
 /// The number of emails in a day that ask for a confirmation, for one person.
 const REQUESTS_OF_PERSON: u64 = 5;
 
-/// What a person's page shows about their address.
+/// The state of a person's address, for their page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EmailView {
     /// The address that the person has confirmed.
     pub address: Option<String>,
-    /// Whether the person is told what happens.
+    /// Whether the person gets notices by email.
     pub is_wanted: bool,
     /// The address that waits for its confirmation, and until when.
     pub pending: Option<(String, Timestamp)>,
@@ -36,7 +36,7 @@ pub struct EmailView {
     pub refused: Option<String>,
 }
 
-/// What a link in an email does.
+/// The effect of a link in an email.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmailLink {
     pub address: EmailAddress,
@@ -54,7 +54,8 @@ pub(crate) struct Loaded {
 }
 
 impl Identity {
-    /// Returns what a person's page shows. A person of test mode has no address, because anybody can be one: `None`.
+    /// Returns the state of the address, for the person's page. A person of test mode has no address, because anybody
+    /// can be one: `None`.
     pub async fn email_view(&self, owner_id: &str) -> Result<Option<EmailView>, IdentityError> {
         let mut unit = self.unit();
         let (owner, _) = self.load_owner(&mut unit, owner_id).await?;
@@ -126,14 +127,14 @@ impl Identity {
         commit_or_conflict(unit).await
     }
 
-    /// Finds what the link with this token does; `None` if it was used, has expired, or is about an address that the
-    /// person has changed or removed.
+    /// Finds the effect of the link with this token; `None` if it was used, has expired, or is about an address that
+    /// the person has changed or removed.
     pub async fn find_email_link(&self, token: &str) -> Result<Option<EmailLink>, IdentityError> {
         let mut unit = self.unit();
         Ok(self.find_link(&mut unit, token).await?.map(|(_, link)| link))
     }
 
-    /// Does what a link says: confirms the address, or ends emails to it. Returns what it was about.
+    /// Carries out a link: confirms the address, or ends emails to it. Returns its effect.
     pub async fn follow_email_link(&self, token: &str) -> Result<Option<EmailLink>, IdentityError> {
         for _ in 0..ATTEMPTS {
             let mut unit = self.unit();
@@ -159,7 +160,7 @@ impl Identity {
         Err(StateError::Conflict.into())
     }
 
-    /// Lets a person be told by email what happens, or ends that.
+    /// Starts or ends the notices to a person by email.
     pub async fn set_email_wanted(
         &self,
         session: &Session,
@@ -190,7 +191,7 @@ impl Identity {
         commit_or_conflict(unit).await
     }
 
-    /// Returns the person and what the link with this token does.
+    /// Returns the person and the effect of the link with this token.
     async fn find_link(
         &self,
         unit: &mut Unit,

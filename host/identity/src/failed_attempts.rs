@@ -77,7 +77,7 @@ impl FailedAttempts {
         if let Some(group) = groups.get_mut(&kind) {
             group.further += 1;
             group.row.at = now;
-            // The row of several names only what they have in common.
+            // The row of several attempts has only their common values.
             for (known, other) in [
                 (&mut group.row.client_id, client_id),
                 (&mut group.row.agent_id, agent_id),

@@ -1,7 +1,8 @@
 //! Clients that many people use and whose redirect addresses are not on the person's own machine.
 //!
 //! Each address is on a host of the client's maker, and is compared as a whole: only the maker gets a code that is
-//! sent there, and the code is worth nothing without the PKCE verifier of whoever began the authorization.
+//! sent there, and the code is worth nothing without the PKCE verifier of the application that began the
+//! authorization.
 
 /// The addresses to which this server redirects unless the operator sets `known_clients = false`, by client, with
 /// the place where each is published. An address that ends with `{id}` stands for any last segment of letters,

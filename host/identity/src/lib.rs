@@ -40,6 +40,7 @@
 //! | | `grants` | exchange a code or a refresh token, revoke a grant |
 //! | people | `suspensions` | suspend and reinstate people |
 //! | | `delivery` | the delivery rules of people |
+//! | | `policies` | what a person's agents may do alone |
 //! | | `emails` | the email addresses of people, and the links of emails |
 //! | sessions | `progress` | the steps of a browser's sign-in |
 //! | | `sessions` | start, list and end sessions; the end of all access of a person |
@@ -57,7 +58,7 @@
 //! # Invariants
 //!
 //! - The claim, a suspension, and the revocation of an agent, a client, a grant or a token, are read from
-//!   the records and never from the token. What was read is cached for at most one second.
+//!   the records and never from the token. They are cached for at most one second.
 //! - A cached token is never accepted past its expiry: that is checked against the clock at each use.
 //! - Secrets of clients, codes and cookies are never stored: only their SHA-256 hashes are.
 //! - A refresh token and an authorization code never work twice; a second use revokes the grant.
@@ -97,6 +98,7 @@ mod operators;
 mod page_agent;
 mod passkey_sign_in;
 mod passkeys;
+mod policies;
 mod progress;
 mod records;
 mod redirects;

@@ -28,8 +28,8 @@ struct Cached {
 pub(crate) struct OperatorTokens {
     store: Store,
     cached: ArcSwapOption<Cached>,
-    /// The number of changes by this node. What was read before the last one is not used, also if it
-    /// arrives later.
+    /// The number of changes by this node. A read from before the last change is not used, even if
+    /// it arrives later.
     changes: AtomicU64,
 }
 

@@ -14,7 +14,7 @@ use crate::{
 use portolan_store::{Expectation, Unit};
 use portolan_vocabulary::{AgentCaller, Digest, SCOPES, Timestamp, new_identifier};
 
-/// What the record of such an agent says of who it is.
+/// The type of identity in the record of such an agent.
 const IDENTITY_TYPE: &str = "page";
 /// The name by which others see it.
 const NAME: &str = "Account page";

@@ -30,7 +30,7 @@ const OWNER_PREFIX: &str = "own_";
 pub struct PasskeyView {
     /// The credential's id, in base64url.
     pub id: String,
-    /// As the person has named it.
+    /// The name that the person has given it.
     pub name: String,
     pub created_at: Timestamp,
     pub last_used_at: Option<Timestamp>,
@@ -221,8 +221,8 @@ impl Identity {
         Ok(())
     }
 
-    /// Removes the passkeys of a person that are younger than a day: whoever had the number for a moment must not
-    /// stay. Older ones are the person's.
+    /// Removes the passkeys of a person that are younger than a day: a person who had the number for a moment
+    /// must not keep access. Older ones are the person's.
     pub(crate) fn remove_young_passkeys(
         &self,
         unit: &mut Unit,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// The time for a person to sign in and to consent.
 const SIGN_IN_S: u64 = 15 * 60;
 
-/// What a person is asked to allow once they have signed in.
+/// The request that a person decides on after the sign-in.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum SignInPurpose {
@@ -28,13 +28,13 @@ pub enum SignInPurpose {
 pub struct AccountRequest {
     /// The path of the page on this host.
     pub account_page: String,
-    /// What the person wants to do there, in words, if it is not to see their account.
+    /// The person's purpose there, in words, if it is not to see their account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl SignInPurpose {
-    /// Returns the name of who asks, which it has chosen itself.
+    /// Returns the name of the requester, which it has chosen itself.
     pub fn name(&self) -> Option<&str> {
         match self {
             Self::Authorization(request) => Some(&request.client_name),

@@ -6,7 +6,8 @@ use portolan_store::{
     Attachments, Collection, DbError, Document, Expectation, StateError, Store, Unit, Verdict,
 };
 use portolan_vocabulary::{
-    self as vocabulary, Audience, Erasure, HOST, Index, Person, PersonalField, Timestamp,
+    self as vocabulary, ApprovalPolicy, Audience, Erasure, HOST, Index, Person, PersonalField,
+    Timestamp,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -49,7 +50,7 @@ pub(crate) struct AgentRecord {
     /// The approval of a person with passkeys, without whom nobody claims the agent for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<ApprovalRecord>,
-    /// What the person has consented to, if the agent acts for them as a client.
+    /// The person's consent, if the agent acts for them as a client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consent: Option<Consent>,
     /// The client that was registered with the agent.
@@ -137,7 +138,7 @@ pub(crate) struct OwnerRecord {
     /// The end of the suspension that was kept for the person's number when somebody with it was erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_suspension_until: Option<u64>,
-    /// Whether the erasure of the person has begun. What suspends the person now is also kept for the number.
+    /// Whether the erasure of the person has begun. A suspension from now on is also kept for the number.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_erasing: bool,
     /// Whether the person has a record of delivery rules.
@@ -146,6 +147,9 @@ pub(crate) struct OwnerRecord {
     /// Whether the person has confirmed an email address and wants emails.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_email: bool,
+    /// The approval policy, if the person limits their agents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<ApprovalPolicy>,
     /// The oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passkeys: Vec<PasskeyRecord>,
@@ -154,7 +158,7 @@ pub(crate) struct OwnerRecord {
 /// A passkey of a person.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct PasskeyRecord {
-    /// As the person has named it.
+    /// The name that the person has given it.
     pub name: String,
     /// The name of the host's address when it was made, where alone it works.
     pub relying_party: String,
@@ -174,8 +178,8 @@ pub(crate) struct SuspensionRecord {
     pub appeal: Option<Value>,
 }
 
-/// What is left of the suspension of an erased person, keyed by the hash of the person's key: it names nobody, and
-/// only who proves the same number has the same key.
+/// The rest of the suspension of an erased person, keyed by the hash of the person's key: it names nobody, and
+/// only a person who proves the same number has the same key.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct KeptSuspensionRecord {
     /// The end of the suspension, also for the person who has the number by then.
@@ -232,8 +236,8 @@ pub(crate) struct ClientAgentRecord {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SessionRecord {
     pub owner_id: String,
-    /// What the person has signed in with: the phone number with most digits hidden, or the name of a passkey.
-    /// The serialized name is that of an earlier version.
+    /// The credential that the person signed in with: the phone number with most digits hidden, or the name of
+    /// a passkey. The serialized name is that of an earlier version.
     #[serde(rename = "phone_masked")]
     pub proof: String,
     /// The family of the browser, such as `Firefox`.

@@ -1,4 +1,4 @@
-//! Which redirect addresses a client may have.
+//! The redirect addresses that a client may have.
 
 use crate::{known_clients::is_known, oauth::OAuthError};
 use url::Url;

@@ -3,7 +3,7 @@
 use url::Url;
 use webauthn_rs::prelude::{Webauthn, WebauthnBuilder};
 
-/// What the passkeys of this host belong to.
+/// The relying party of this host's passkeys, as in WebAuthn.
 #[derive(Debug)]
 pub(crate) struct RelyingParty {
     /// The name of the host's address.

@@ -29,8 +29,8 @@ pub struct Session {
     /// The hash of the cookie, which tells nothing about the cookie.
     pub id: String,
     pub owner_id: String,
-    /// What the person has signed in with: the phone number with most digits hidden, such as `+1•••••0123`, or
-    /// the name of a passkey.
+    /// The credential that the person signed in with: the phone number with most digits hidden, such as
+    /// `+1•••••0123`, or the name of a passkey.
     pub proof: String,
     /// The family of the browser, such as `Firefox`, if it is known.
     pub browser: Option<String>,
@@ -43,18 +43,18 @@ pub struct Session {
 #[derive(Debug)]
 pub struct NewSession {
     pub owner_id: String,
-    /// What the person has signed in with, as the pages show it.
+    /// The credential that the person signed in with, as the pages show it.
     pub proof: String,
     /// The family of the browser, if it is known.
     pub browser: Option<&'static str>,
 }
 
-/// What a person has proved who signs in.
+/// The proof with which a person signs in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Proof {
-    /// That they have the phone of their number.
+    /// The person has the phone of their number.
     Number,
-    /// That they have one of their passkeys.
+    /// The person has one of their passkeys.
     Passkey,
 }
 

@@ -12,7 +12,7 @@ use crate::{
     sessions::ATTEMPTS,
 };
 use portolan_store::{Expectation, StateError, Unit};
-use portolan_vocabulary::{Suspension, Timestamp};
+use portolan_vocabulary::{ApprovalPolicy, Suspension, Timestamp};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -143,15 +143,17 @@ impl Identity {
         Err(StateError::Conflict.into())
     }
 
-    /// Returns the suspension of an owner that is in force.
-    pub(crate) async fn find_suspension(
+    /// Returns the suspension of an owner that is in force, and what their agents may do alone, if that is limited.
+    pub(crate) async fn find_limits(
         &self,
         unit: &mut Unit,
         owner_id: &str,
-    ) -> Result<Option<Arc<Suspension>>, IdentityError> {
+    ) -> Result<(Option<Arc<Suspension>>, Option<Arc<ApprovalPolicy>>), IdentityError> {
         let now = unit.now();
         let owner = read::<OwnerRecord>(unit, &self.records.owners, owner_id).await?;
-        Ok(owner.and_then(|(owner, _)| owner.suspension_in_force(owner_id, now)).map(Arc::new))
+        let Some((owner, _)) = owner else { return Ok((None, None)) };
+        let suspension = owner.suspension_in_force(owner_id, now).map(Arc::new);
+        Ok((suspension, owner.policy.map(Arc::new)))
     }
 }
 

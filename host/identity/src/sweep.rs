@@ -165,7 +165,8 @@ impl Identity {
                         &owner_id,
                         now.plus(ERASURE_INTERVAL * earlier),
                     );
-                    // From now on, somebody else gets an account of their own with the same number.
+                    // From now on, another person gets an account of their own with the same
+                    // number.
                     unit.delete(&self.records.persons, &owner.person_key, Expectation::Any).await?;
                     end = TestAgentEnd::PersonEnded;
                 }
@@ -185,7 +186,7 @@ impl Identity {
     }
 }
 
-/// What became of an expired agent of a person of test mode.
+/// The outcome of the sweep for an expired agent of a person of test mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TestAgentEnd {
     /// It is no longer expired, or a conflict prevented the change.

@@ -1,7 +1,7 @@
 //! The claims of an access token (RFC 9068), and the cached token.
 
 use arc_swap::ArcSwapOption;
-use portolan_vocabulary::{AgentCaller, Suspension, Timestamp};
+use portolan_vocabulary::{AgentCaller, ApprovalPolicy, Suspension, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -71,6 +71,7 @@ pub(crate) struct Standing {
     pub agent_name: Option<Arc<str>>,
     pub test_mode: bool,
     pub suspension: Option<Arc<Suspension>>,
+    pub policy: Option<Arc<ApprovalPolicy>>,
 }
 
 impl Standing {
@@ -80,7 +81,7 @@ impl Standing {
         client_id: Arc<str>,
         scopes: Arc<[String]>,
     ) -> AgentCaller {
-        let Self { owner_id, agent_name, test_mode, suspension } = self;
+        let Self { owner_id, agent_name, test_mode, suspension, policy } = self;
         AgentCaller {
             agent_id,
             client_id,
@@ -89,6 +90,7 @@ impl Standing {
             scopes,
             test_mode,
             suspension,
+            policy,
             address: None,
         }
     }
@@ -138,8 +140,13 @@ mod tests {
     #[test]
     fn a_standing_is_old_after_its_age_and_when_the_clock_was_set_back() {
         let at = Timestamp::from_millis;
-        let standing =
-            Standing { owner_id: None, agent_name: None, test_mode: false, suspension: None };
+        let standing = Standing {
+            owner_id: None,
+            agent_name: None,
+            test_mode: false,
+            suspension: None,
+            policy: None,
+        };
         let cached = CachedStanding { read_at: at(5_000), invalidations: 0, standing };
         assert!(cached.is_younger_than(1_000, at(5_000)));
         assert!(cached.is_younger_than(1_000, at(5_999)));

@@ -25,10 +25,10 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// How questions reach the person of a call's client.
+/// The client of a call, through which questions reach its person.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Client<'a> {
-    /// How the client can ask.
+    /// The ways in which the client can ask.
     modes: Modes,
     /// The client, which is asked while the call waits; `None` since revision 2026-07-28, in which the call ends
     /// with the question.

@@ -33,7 +33,7 @@ const ANSWERS: &str = "answers";
 /// The keywords of a field's schema that a form can show.
 const FORM_KEYWORDS: [&str; 4] = ["title", "description", "minLength", "maxLength"];
 
-/// How a client can ask its person.
+/// The ways in which a client can ask its person.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Modes {
     form: bool,
@@ -47,7 +47,7 @@ pub(super) enum Mode {
     Page,
 }
 
-/// What a client asks its person.
+/// A question of a client to its person.
 pub(super) enum Question {
     Form(Elicitation),
     /// To open the claim's page; the text is the last segment of its address.

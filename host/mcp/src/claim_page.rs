@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// The interval at which a waiting call looks whether its agent is claimed.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
-/// What the client shows its person.
+/// The text that the client shows its person.
 const MESSAGE: &str = "Open this page and sign in there with your phone, to let this agent act for you. Enter the code on the page alone: the agent does not need it, and nobody will ask you for it.";
 /// The length of the identifier of a question, in hexadecimal digits.
 const ID_DIGITS: usize = 32;

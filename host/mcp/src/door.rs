@@ -22,7 +22,7 @@ pub(super) struct Door<'a> {
 }
 
 impl<'a> Door<'a> {
-    /// Returns what the sender of a message sees. `called` is the name of the tool that it calls.
+    /// Returns the view of the sender of a message. `called` is the name of the tool that it calls.
     pub(super) fn of(tools: &'a Tools, sender: &'a Sender, called: &'a str) -> Self {
         Self { tools, view: &sender.view, caller: &sender.caller, called }
     }

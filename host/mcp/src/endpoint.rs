@@ -30,7 +30,7 @@ pub struct Mcp {
     pub(super) stop: CancellationToken,
     /// The agents of which a call waits until a person has claimed them.
     pub(super) waiting: Waiting,
-    /// What sessions are subscribed to.
+    /// The subscriptions of sessions.
     pub(super) subscriptions: Subscriptions,
 }
 
@@ -151,7 +151,7 @@ impl Mcp {
         let Ok(capability) = tools.snapshot.find(&target.capability, self.host.clock.now()) else {
             return Ok(());
         };
-        // A call that is refused whatever the scopes are needs none.
+        // A call that is refused with any scopes needs none.
         if ensure_true_hints(&tools.snapshot, &target, view).is_err() {
             return Ok(());
         }

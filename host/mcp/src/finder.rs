@@ -27,7 +27,7 @@ const QUERY_CHARACTERS: usize = 200;
 /// How much a word of a description weighs, against one of an intent or a name.
 const TEXT_WEIGHT: f64 = 0.5;
 
-/// What can be found: each action with the words about it.
+/// The index for finding actions: each action with the words about it.
 #[derive(Debug)]
 pub(super) struct Finder {
     index: Index,
@@ -254,7 +254,7 @@ fn members<const COUNT: usize>(members: [Option<(&str, Value)>; COUNT]) -> Value
     members.into_iter().flatten().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Returns what is said about an action.
+/// Returns the texts about an action.
 fn document(group: usize, capability: &Capability, tool: &CapabilityTool, name: &str) -> Document {
     let descriptor = &capability.descriptor;
     let action = capability.action(name).map(|action| &action.descriptor);
@@ -272,8 +272,8 @@ fn document(group: usize, capability: &Capability, tool: &CapabilityTool, name: 
     Document { group, wanted, texts: vec![(1.0, names), (TEXT_WEIGHT, text.to_owned())] }
 }
 
-/// Returns what a caller must know before a call: the description of each tool of a capability and the input schema,
-/// with the actions that the caller's scopes permit; with all of them if they permit none.
+/// Returns the facts that a caller needs before a call: the description of each tool of a capability and the input
+/// schema, with the actions that the caller's scopes permit; with all of them if they permit none.
 pub(super) fn describe(
     snapshot: &Snapshot,
     caller: &AgentCaller,

@@ -1,4 +1,4 @@
-//! That a call does only what the hints of its tool promise.
+//! The check that a call does only what the hints of its tool promise.
 
 use crate::{
     View,

@@ -11,7 +11,7 @@ use rmcp::{
 };
 use serde_json::json;
 
-/// The URI of the inbox of whoever reads it.
+/// The URI of the reader's own inbox.
 pub(super) const INBOX: &str = "portolan://inbox";
 pub(super) const JSON: &str = "application/json";
 
@@ -57,7 +57,7 @@ impl Mcp {
         self.subscriptions.start(session, notify_of_inbox(inbox, peer));
     }
 
-    /// Ends what a session is subscribed to. A session that has ended, or is no longer counted because its client is
+    /// Ends the subscriptions of a session. A session that has ended, or is no longer counted because its client is
     /// gone, must not be kept by notifications.
     pub fn end_subscriptions(&self, session: &str) {
         self.subscriptions.end(session);

@@ -194,7 +194,7 @@ mod tests {
                 "missing": ["id"], "ask_user": "Which?",
             })
         );
-        // Nobody can call what is not loaded.
+        // A capability that is not loaded cannot be called.
         assert_eq!(
             step(false, json!({}), next(json!({ "capability": "gone", "input": {} }))),
             None

@@ -16,7 +16,7 @@ pub struct Sender {
     /// The token, which a stream checks again because it lasts longer than its request.
     pub token: Arc<str>,
     pub request_id: Arc<str>,
-    /// Where in a trace the request was made; `None` if it belongs to no trace.
+    /// The request's place in a trace; `None` if it belongs to no trace.
     pub trace: Option<TraceContext>,
     /// The tools that the message's endpoint lists.
     pub view: View,

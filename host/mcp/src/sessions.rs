@@ -23,7 +23,7 @@ struct Initialize<'a> {
     params: &'a RawValue,
 }
 
-/// Where the transport finds a session that its node does not know.
+/// The store in which the transport finds a session that its node does not know.
 pub(super) struct KeptSessions(pub(super) Arc<Host>);
 
 type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, SessionStoreError>> + Send + 'a>>;

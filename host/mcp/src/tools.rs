@@ -38,7 +38,8 @@ pub(super) struct Cache(ArcSwapOption<Tools>);
 #[derive(Debug)]
 pub(super) struct Tools {
     pub(super) snapshot: Arc<Snapshot>,
-    /// What each name of a tool stands for. Calls may name a capability as well, by its id or by one tool name.
+    /// The capability and permitted actions of each tool name. Calls may name a capability as well, by its id or by one
+    /// tool name.
     names: BTreeMap<String, (Arc<str>, Permitted)>,
     /// The names of the tools that the operator wants among those that are listed by default.
     wanted: Vec<String>,
@@ -191,7 +192,7 @@ impl Tools {
                     capability.tools.iter().filter(is_seen)
                 });
                 let listed = self.defaults(view.read_only, caller).len();
-                // A client that lacks scopes finds what it needs them for.
+                // A client that lacks scopes also finds the actions for which it needs them.
                 all.count() > listed || scope_set(caller) + 1 < SCOPE_SETS
             }
         }
@@ -290,7 +291,7 @@ impl Tools {
         }
     }
 
-    /// Returns the index of what agents may want.
+    /// Returns the index of the actions that agents may want.
     pub(super) fn finder(&self) -> &Finder {
         self.finder.get_or_init(|| Finder::new(&self.snapshot))
     }

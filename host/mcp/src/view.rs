@@ -1,4 +1,4 @@
-//! Which tools a client sees, by the path and the query of its endpoint.
+//! The tools that a client sees, by the path and the query of its endpoint.
 
 use portolan_vocabulary::{ErrorCode, Failure};
 use serde_json::json;
@@ -15,7 +15,7 @@ const READ_ONLY: &str = "readonly";
 const TOOLS: &str = "tools";
 const OUTPUT_SCHEMAS: &str = "output_schemas";
 
-/// What an endpoint lists and permits.
+/// The tools that an endpoint lists and permits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct View {
     pub(super) tools: ToolSet,

@@ -1,7 +1,7 @@
-//! An index of texts by their words, ranked by query likelihood: how probable a query's words are in what is said of a
-//! document and of its group, against what is said of all (Dirichlet smoothing; Zhai and Lafferty 2001). Words such as
-//! "my" or "again" count too: they often tell what people want. So do parts of words, for words that are misspelled,
-//! compounded or of another form than those of a document.
+//! An index of texts by their words, ranked by query likelihood: how probable a query's words are in the texts about a
+//! document and its group, against the texts about all documents (Dirichlet smoothing; Zhai and Lafferty 2001). Words
+//! such as "my" or "again" count too: they often tell what people want. So do parts of words, for words that are
+//! misspelled, compounded or of another form than those of a document.
 
 use portolan_text::terms;
 use std::collections::{BTreeMap, HashMap};
@@ -18,12 +18,12 @@ const PART_CHARACTERS: [usize; 3] = [3, 4, 5];
 /// The share of a query's parts of words that a document without any of its words must have to be found.
 const FOUND_PARTS: f64 = 0.5;
 
-/// What is said of a document.
+/// The texts about a document.
 #[derive(Debug, Default)]
 pub(super) struct Document {
     /// The number of its group. Documents are in the order of their groups.
     pub(super) group: usize,
-    /// Texts of which parts of words count too.
+    /// Texts in which parts of words count too.
     pub(super) wanted: Vec<String>,
     /// Further texts, each with a weight.
     pub(super) texts: Vec<(f64, String)>,

@@ -102,7 +102,7 @@ impl Mailer {
         Self { server, hello, breaker: Breaker::default() }
     }
 
-    /// Returns the maximum number of emails about what has happened, for one person in a day.
+    /// Returns the maximum number of emails with notices for one person in a day.
     pub const fn per_person(&self) -> u64 {
         self.server.per_person
     }

@@ -11,7 +11,7 @@ const BYTES: usize = 254;
 #[derive(Clone, PartialEq, Eq)]
 pub struct EmailAddress(Address);
 
-/// Why a text cannot be used as an address.
+/// The reasons why a text cannot be used as an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AddressFault {
     #[error("This is not an email address. Write it like name@example.com.")]

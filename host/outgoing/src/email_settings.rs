@@ -37,7 +37,7 @@ pub struct EmailSettings {
     /// A file of certificate authorities that are trusted in addition to those of the system.
     #[serde(default)]
     pub authorities: Option<PathBuf>,
-    /// The maximum number of emails about what has happened, for one person in a day.
+    /// The maximum number of emails with notices for one person in a day.
     #[serde(default = "default_per_person")]
     pub per_person: u64,
     /// The maximum number of emails of the host in a day.
@@ -53,7 +53,7 @@ const fn default_per_day() -> u64 {
     2_000
 }
 
-/// How the connection to the server is protected.
+/// The protection of the connection to the server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TlsMode {

@@ -63,6 +63,10 @@ enum RetryAfter {
 }
 
 impl RetryAfter {
+    fn of(headers: &HeaderMap) -> Option<Self> {
+        headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()).and_then(Self::parse)
+    }
+
     fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         text.parse().map(Self::Seconds).ok().or_else(|| {
@@ -166,15 +170,18 @@ impl Outgoing {
         let url = self.check(address)?;
         let request = self.client(&url).post(url).headers(headers).body(body).timeout(timeout);
         let response = request.send().await.map_err(|error| request_error(&error))?;
-        let retry_after = response.headers().get(RETRY_AFTER);
-        let retry_after = retry_after.and_then(|value| value.to_str().ok());
         Ok(OutgoingResponse {
             status: response.status().as_u16(),
-            retry_after: retry_after.and_then(RetryAfter::parse),
+            retry_after: RetryAfter::of(response.headers()),
             // The status is returned even if the body cannot be read.
             body: read_beginning(response, max_bytes).await.unwrap_or_default(),
         })
     }
+}
+
+/// Returns the number of seconds from now for which these headers of a response ask to wait, if they do.
+pub(crate) fn retry_after_s(headers: &HeaderMap, now: Timestamp) -> Option<u64> {
+    RetryAfter::of(headers).map(|retry_after| retry_after.seconds(now))
 }
 
 /// Reads at most `max_bytes` of the body of a response.

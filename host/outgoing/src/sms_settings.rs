@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// so none is ever sent.
 pub const NEVER_PREFIXES: [&str; 9] =
     ["+800", "+808", "+870", "+878", "+881", "+882", "+883", "+888", "+979"];
-/// Every number.
+/// The prefix of every number.
 const EVERYWHERE: &str = "+";
 const MOST_DIGITS: usize = 15;
 /// The units in which costs are counted, of one unit of the operator's currency.

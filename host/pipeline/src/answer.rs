@@ -97,8 +97,8 @@ pub(super) fn check_answer(
     }
 }
 
-/// Says of each member that breaks the schema what is declared and what came: of a value only its kind, because
-/// the value can be personal data.
+/// Describes the declared and the actual value of each member that breaks the schema: only the kind of the
+/// actual one, because the value can be personal data.
 fn describe_violations(conflict: &Value, output: &Value) -> String {
     let errors = conflict.get("errors").and_then(Value::as_array).into_iter().flatten();
     let sentences: Vec<_> = errors.map(|error| describe_violation(error, output)).collect();

@@ -1,6 +1,7 @@
 //! A call by an agent, from its permission to its answer.
 
 use crate::{
+    approvals::Approval,
     host::Host,
     idempotency::KeyedCall,
     next_step::remove_repetition,
@@ -33,7 +34,7 @@ pub struct Call<'a> {
     /// Whether a person makes the call, on a page of this host. It is counted for the person on that page, and does
     /// not wait for the calls of their agents.
     pub by_person: bool,
-    /// Where in a trace the call was made; `None` if it belongs to no trace.
+    /// The call's place in a trace; `None` if it belongs to no trace.
     pub trace: Option<TraceContext>,
 }
 
@@ -87,26 +88,39 @@ impl Host {
         let snapshot = self.catalog.snapshot();
         let (body, idempotency_key, by_person) = (call.body, call.idempotency_key, call.by_person);
         let call_body = CallBody { body, idempotency_key, by_person, trace: None };
-        let capability = snapshot.find(call.capability, now)?;
+        let serving = snapshot.find(call.capability, now)?;
+        let capability = snapshot.version_for(serving, Some(&call.caller));
         let mut span = self.call_span(call.trace, &capability.id);
         let trace = span.context_or(call.trace);
         let call_body = CallBody { trace, ..call_body };
-        let (action, input) = self.admit(capability, &call.caller, call_body, rate_limits).await?;
-        let keyed = self.begin_keyed(&call.caller, capability, action, &input)?;
-        let _permits = self.rates.acquire_call(&call.caller, by_person).await?;
+        let mut failed = |failure| fail(&mut span, failure);
+        let admitted = self.admit(capability, &call.caller, call_body, rate_limits).await;
+        let (action, input) = admitted.map_err(&mut failed)?;
+        let keyed =
+            self.begin_keyed(&call.caller, capability, action, &input).map_err(&mut failed)?;
+        let permits = self.rates.acquire_call(&call.caller, by_person).await;
+        let _permits = permits.map_err(&mut failed)?;
         let test_mode = call.caller.test_mode;
+        let called = (&**capability, action);
+        let approval = Approval::of(&snapshot, &call.caller, called, &input.fields, by_person, now);
         let (caller, platform) = (Caller::Agent(call.caller), Arc::clone(&snapshot.platform));
         let context = CallContext::new(caller, now, Arc::clone(&call.request_id), platform);
         let run = Run {
             snapshot: &snapshot,
             capability,
             action,
-            context: Arc::new(context.with_trace(trace)),
+            context: Arc::new(
+                context
+                    .with_trace(trace)
+                    .made_by_person(by_person)
+                    .with_session(self.recordings.begin()),
+            ),
             input: input.fields.to_string(),
             dry_run: input.dry_run,
             keyed: keyed.as_ref(),
             task: None,
             by_person,
+            approval,
             started,
         };
         let RunOutcome { mut outcome, replayed, emitted } = self.run(&run).await;
@@ -124,6 +138,11 @@ impl Host {
             cost_credits: action.descriptor.cost_credits,
             dry_run: input.dry_run,
             would_emit: emitted,
+            needs_approval: run
+                .approval
+                .as_ref()
+                .filter(|_| input.dry_run)
+                .and_then(|approval| approval.reason()),
         };
         Ok(Answer { result, meta, next })
     }
@@ -148,6 +167,7 @@ impl Host {
         let access = action.descriptor.access;
         let permitting = self.telemetry.span(trace, SpanKind::Internal, "permit");
         *rate_limits = self.permit_call(caller, by_person, access)?;
+        action.ensure_by(by_person)?;
         ensure_not_suspended(caller, &capability.descriptor, (&action.descriptor.name, access))?;
         drop(permitting);
         let validating = self.telemetry.span(trace, SpanKind::Internal, "validate");
@@ -212,7 +232,13 @@ impl Host {
     }
 }
 
-/// Adds to the span of a call what ran, and how that ended.
+/// Marks the span of a call as failed, and returns the failure.
+fn fail(span: &mut Span, failure: Failure) -> Failure {
+    span.fail(&failure.error_code);
+    failure
+}
+
+/// Adds the action and its outcome to the span of a call.
 pub(super) fn describe(span: &mut Span, action: &str, failure: Option<&Failure>) {
     if span.is_recorded() {
         span.set("portolan.action", action.to_owned());
@@ -222,7 +248,7 @@ pub(super) fn describe(span: &mut Span, action: &str, failure: Option<&Failure>)
     }
 }
 
-/// Returns what a function returns, and the time that it took.
+/// Returns the result of a function, and the time that it took.
 fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let begun = Instant::now();
     (work(), begun.elapsed())

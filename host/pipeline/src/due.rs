@@ -6,14 +6,15 @@ use crate::{
     system::SystemCall,
     workers::Workers,
 };
+use portolan_blobs::UNUSED_CONTENTS;
 use portolan_outgoing::sms::SmsError;
 use portolan_store::{
     Attachments, Audience, DbError, DueWork, MAX_ATTEMPTS, NewEvent, Task, Unit, Verdict,
 };
 use portolan_telemetry::{SpanKind, TraceContext};
 use portolan_vocabulary::{
-    Access, Caller, EMAIL_NOTICES, ErrorCode, Failure, HELD_EVENTS, LOOKUPS_OF, OUTGOING_EMAIL,
-    OUTGOING_SMS, PEOPLE_OF, Retention, SMS_UNDELIVERABLE, TextMessage, Timestamp,
+    APPROVED_OF, Access, Caller, EMAIL_NOTICES, ErrorCode, Failure, HELD_EVENTS, LOOKUPS_OF,
+    OUTGOING_EMAIL, OUTGOING_SMS, PEOPLE_OF, Retention, SMS_UNDELIVERABLE, TextMessage, Timestamp,
 };
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
@@ -44,6 +45,7 @@ impl Host {
         let (host, stopping) = (Arc::clone(&self), stop.clone());
         let recording =
             tokio::spawn(async move { host.identity.write_failed_attempts(stopping).await });
+        let keeping = tokio::spawn(Arc::clone(&self).write_recordings(stop.clone()));
         let store = self.store.clone();
         let sealing = tokio::spawn(async move { store.seal_audit_log_until_closed().await });
         let mut workers = Workers::default();
@@ -80,6 +82,7 @@ impl Host {
         // An error means that the task panicked, which the panic's own message says.
         let _ended = exchanging.await;
         let _recorded = recording.await;
+        let _kept = keeping.await;
         sealing.abort();
         if let Err(error) = self.store.seal_audit_log(None).await {
             tracing::error!(%error, "the audit log cannot be sealed");
@@ -99,8 +102,12 @@ impl Host {
             if let Err(error) = swept {
                 tracing::error!(%error, "expired records cannot be removed");
             }
+            self.trim_recordings().await;
             if let Err(error) = self.identity.sweep().await {
                 tracing::error!(%error, "expired identities cannot be removed");
+            }
+            if let Err(error) = self.blobs.sweep().await {
+                tracing::error!(%error, "files that nobody has cannot be removed");
             }
             self.clock.sleep_until(now.plus(SWEEP_INTERVAL)).await;
         }
@@ -137,7 +144,7 @@ impl Host {
     }
 
     pub(super) async fn run_due(self: &Arc<Self>, work: &DueWork) {
-        // What was published in a trace is delivered in it. A timer begins one.
+        // An event that was published in a trace is delivered in it. A timer begins one.
         let published = match work.task {
             Task::Delivery { .. } => self.telemetry.resume(work.trace.as_deref()),
             Task::Timer { .. } => self.telemetry.accept(None),
@@ -149,9 +156,13 @@ impl Host {
             (OUTGOING_EMAIL, _) => self.send_email(work).await,
             (EMAIL_NOTICES, _) => self.tell_by_email(work).await,
             (HELD_EVENTS, _) => self.release_held(work).await,
+            (UNUSED_CONTENTS, _) => self.remove_unused_content(work).await,
             (people, _) if people.starts_with(PEOPLE_OF) => self.run_people_request(work).await,
             (_, Some(capability)) => self.look_up(capability, work, trace).await,
-            (_, None) => self.run_action(work, trace).await,
+            (lane, None) => match lane.strip_prefix(APPROVED_OF) {
+                Some(capability) => self.run_approved(capability, work, trace).await,
+                None => self.run_action(work, trace).await,
+            },
         };
         if span.is_recorded() {
             span.set("portolan.capability", work.capability.clone());
@@ -226,6 +237,14 @@ impl Host {
         NewEvent { subscribers, ..event }
     }
 
+    /// Removes the content of a deleted file, if no other file has it.
+    async fn remove_unused_content(&self, work: &DueWork) -> Result<(), Failure> {
+        if let Task::Timer { key, .. } = &work.task {
+            self.blobs.remove_unused(&key.name).await?;
+        }
+        self.remove(work).await
+    }
+
     /// Removes due work without running its action.
     pub(super) async fn remove(&self, work: &DueWork) -> Result<(), Failure> {
         let unit = Unit::new(self.store.clone(), self.clock.now());
@@ -248,6 +267,8 @@ impl Host {
             via: None,
             task: Some(work.task.clone()),
             trace,
+            has_secret: false,
+            dry_run: false,
         };
         self.run_system_call(call).await.map(drop)
     }

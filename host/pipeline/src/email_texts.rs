@@ -3,7 +3,7 @@
 
 use portolan_vocabulary::EmailContent;
 
-/// The maximum number of lines about what has happened.
+/// The maximum number of lines with notices.
 const LINES: usize = 20;
 
 /// The texts of an email.

@@ -1,5 +1,5 @@
-//! Emails to people: what has gathered for a person becomes an email, and each email is sent by due work of its own,
-//! at least once and with the same id in each attempt.
+//! Emails to people: the notices that have gathered for a person become an email, and each email is sent by due work
+//! of its own, at least once and with the same id in each attempt.
 
 use crate::{
     email_texts::{EmailText, email_text},
@@ -44,7 +44,8 @@ impl Host {
         Ok(Some(EmailStatus { sent_today, confirmations_today, per_day, waiting, due, is_paused }))
     }
 
-    /// Makes an email of what has gathered for a person. The timer has the owner's id as its name.
+    /// Makes an email of the notices that have gathered for a person. The timer has the owner's id
+    /// as its name.
     pub(super) async fn tell_by_email(&self, work: &DueWork) -> Result<(), Failure> {
         let Task::Timer { key, .. } = &work.task else { return Err(unavailable("no timer")) };
         let owner_id = &key.name;
@@ -64,7 +65,7 @@ impl Host {
             let most = emails.mailer.per_person();
             match unit.count_use(format!("emails/{owner_id}"), (DAY_MS / most, most)).await? {
                 Ok(count) => unit.add_command(OutboxCommand::Count(count)),
-                // What happens until then is told by the same email.
+                // The same email tells of the events until then.
                 Err(open_at) => return self.reschedule(work, open_at, "email.per_person").await,
             }
             self.identity.queue_email(&mut unit, owner_id, content).map_err(unavailable)?;

@@ -8,7 +8,9 @@ use crate::{
     host::Host,
     nested::Frame,
 };
-use portolan_sandbox::{GuestAnswer, HostServices, Work};
+use portolan_sandbox::{
+    Ending, GuestAnswer, HostServices, Ran, RecordedRun, Recorder, Session, Tape, Work,
+};
 use portolan_store::Unit;
 use portolan_telemetry::{SpanKind, TraceContext};
 use portolan_vocabulary::{Access, ErrorCode, Failure};
@@ -47,10 +49,10 @@ impl Host {
         execution: Execution<'_>,
         trace: Option<TraceContext>,
     ) -> Arc<Frame> {
-        let Execution { snapshot, capability, action, dry_run, .. } = execution;
+        let Execution { snapshot, capability, action, dry_run, approval, .. } = execution;
         let name = action.descriptor.name.as_str();
         let of = (Arc::clone(snapshot), Arc::clone(capability));
-        Frame::new(Arc::clone(self), of, name, dry_run, trace)
+        Frame::new(Arc::clone(self), of, name, (dry_run, approval.cloned()), trace)
     }
 
     /// Runs an action once with `services`, which are its frame or wrap it.
@@ -69,9 +71,18 @@ impl Host {
             read_only: read_only || action.descriptor.access == Access::Read,
             services,
         };
-        let run =
-            self.sandbox.run(&capability.prepared, &capability.id, context, (name, input), work);
-        let (answer, work) = run.await;
+        let is_read_only = work.read_only;
+        let recorder = |session: &Arc<Session>| Tape::Recording(Recorder::new(Arc::clone(session)));
+        let tape = context.session.as_ref().map_or(Tape::Off, recorder);
+        let run = self.sandbox.run(
+            &capability.prepared,
+            &capability.id,
+            context,
+            (name, input),
+            (work, tape),
+        );
+        let Ran { answer, work, tape } = run.await;
+        let ending = context.session.as_ref().map(|_| Ending::of(&answer));
         let keep_requested = matches!(&answer, Ok(GuestAnswer::Refused { keep_writes: true, .. }));
         let outcome = match answer {
             Ok(answer) if answer.size() > LARGE_ANSWER_BYTES || capability.prepared.is_heavy() => {
@@ -101,6 +112,16 @@ impl Host {
                 Err(Failure::from(error))
             }
         };
+        if let (Tape::Recording(recorder), Some(session), Some(ending)) =
+            (tape, &context.session, ending)
+        {
+            let code = outcome.as_ref().err().map(|failure| failure.error_code.to_string());
+            let imports = recorder.finish();
+            session.add(imports.map(|imports| RecordedRun {
+                imports,
+                ..execution.recorded(is_read_only, (ending, code))
+            }));
+        }
         let keep_writes = keep_requested && satisfies_declaration(&outcome);
         Executed { outcome, keep_writes, unit: work.map(|work| work.unit) }
     }

@@ -1,10 +1,10 @@
 //! The input and the outcome of one run of an action.
 
-use crate::outcome::Outcome;
+use crate::{approvals::Approval, outcome::Outcome};
 use portolan_catalog::{Action, Capability, Snapshot};
-use portolan_sandbox::CallContext;
+use portolan_sandbox::{CallContext, Ending, RecordedCaller, RecordedRun};
 use portolan_store::{AuditRecord, Unit};
-use portolan_vocabulary::{ErrorCode, Failure, Timestamp};
+use portolan_vocabulary::{Caller, ErrorCode, Failure, Timestamp, to_hex};
 use serde_json::Value;
 use std::{sync::Arc, time::Instant};
 
@@ -19,6 +19,8 @@ pub(super) struct Execution<'a> {
     pub(super) input: &'a str,
     /// Whether the writes of the call are discarded.
     pub(super) dry_run: bool,
+    /// The part that the caller's person has to approve, if they limit anything.
+    pub(super) approval: Option<&'a Arc<Approval>>,
 }
 
 /// The outcome of a run.
@@ -30,14 +32,15 @@ pub(super) struct Executed {
     pub(super) unit: Option<Unit>,
 }
 
-/// Returns an action of the snapshot; a failure if the capability or the action is unknown, or the
+/// Returns an action of the snapshot, of the version that runs a caller's calls; a failure if the capability or the action is unknown, or the
 /// capability does not answer at `now`.
 pub(super) fn find<'a>(
     snapshot: &'a Snapshot,
+    caller: &Caller,
     (capability, action): (&str, &str),
     now: Timestamp,
 ) -> Result<(&'a Arc<Capability>, &'a Action), Failure> {
-    let capability = snapshot.find(capability, now)?;
+    let capability = snapshot.version_for(snapshot.find(capability, now)?, caller.agent());
     let action = capability.action(action).ok_or_else(|| Failure::new(ErrorCode::UnknownAction))?;
     Ok((capability, action))
 }
@@ -53,6 +56,30 @@ pub(super) fn ensure_input(action: &Action, input: &str) -> Result<(), Failure> 
 }
 
 impl Execution<'_> {
+    /// Returns what decides the outcome of a run, with its outcome, without what it asked the host.
+    pub(super) fn recorded(
+        &self,
+        read_only: bool,
+        (ending, code): (Ending, Option<String>),
+    ) -> RecordedRun {
+        RecordedRun {
+            capability: self.capability.id.to_string(),
+            version: self.capability.descriptor.version.clone(),
+            digest: self.capability.digest.to_string(),
+            action: self.action.descriptor.name.clone(),
+            caller: RecordedCaller::from(&self.context.caller),
+            via: self.context.via.clone(),
+            request_id: self.context.request_id.to_string(),
+            at: self.context.now.as_millis(),
+            seed: to_hex(&self.context.seed()),
+            input: self.input.to_owned(),
+            read_only,
+            imports: Vec::new(),
+            ending,
+            code,
+        }
+    }
+
     /// Returns the row of the audit log for a run with this outcome.
     pub(super) fn audit(&self, outcome: &Outcome, started: Instant) -> AuditRecord {
         let agent = self.context.agent();

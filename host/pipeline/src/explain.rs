@@ -1,4 +1,5 @@
-//! What a caller is told in place of a component's general failure, if the host knows the cause or the next step.
+//! The failure that a caller gets in place of a component's general one, if the host knows the cause or the next
+//! step.
 
 use portolan_catalog::Capability;
 use portolan_publication::no_feeds;

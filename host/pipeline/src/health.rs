@@ -1,4 +1,4 @@
-//! Whether calls succeed lately, for the public status page: what fails through no fault of its caller is a
+//! Whether calls succeed lately, for the public status page: a failure that is not its caller's fault is a
 //! disturbance until nothing has failed for some minutes.
 
 use portolan_vocabulary::{ErrorCode, ErrorKind, Failure, Timestamp};
@@ -18,7 +18,7 @@ const FEWEST_FAILURES: u64 = 3;
 /// A disturbance is one if at least one of this number of runs fails.
 const RUNS_FOR_A_FAILURE: u64 = 10;
 
-/// How well something works.
+/// The condition of a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Condition {
     Operational,

@@ -11,8 +11,10 @@ use crate::{
     observed::ObservedCall,
     rates::Rates,
     recent_calls::RecentCalls,
+    recordings::Recordings,
     unreadable::UnreadableDocuments,
 };
+use portolan_blobs::Blobs;
 use portolan_catalog::Catalog;
 use portolan_events::Events;
 use portolan_identity::Identity;
@@ -21,7 +23,7 @@ use portolan_publication::Feeds;
 use portolan_sandbox::Sandbox;
 use portolan_store::Store;
 use portolan_telemetry::Telemetry;
-use portolan_vocabulary::{Clock, Quota};
+use portolan_vocabulary::{Clock, Quota, RecordingSettings};
 use std::{
     iter,
     sync::{Arc, OnceLock},
@@ -41,6 +43,8 @@ pub struct Host {
     pub sandbox: Arc<Sandbox>,
     pub store: Store,
     pub events: Arc<Events>,
+    /// The files of people.
+    pub blobs: Arc<Blobs>,
     /// The feeds of the first city, which capabilities read.
     pub feeds: Arc<Feeds>,
     /// The feeds of the cities after the first one.
@@ -54,7 +58,8 @@ pub struct Host {
     pub telemetry: Telemetry,
     pub meters: Meters,
     pub recent_calls: RecentCalls,
-    /// What fails lately.
+    pub recordings: Recordings,
+    /// The recent failures of calls.
     pub health: CallHealth,
     /// The clock of everything that serves or runs calls.
     pub clock: Clock,
@@ -78,6 +83,7 @@ impl Host {
         sandbox: Arc<Sandbox>,
         store: Store,
         events: Arc<Events>,
+        blobs: Arc<Blobs>,
         feeds: Arc<Feeds>,
         other_cities: Vec<Arc<Feeds>>,
         sms: Sms,
@@ -86,6 +92,7 @@ impl Host {
         rates: Rates,
         message_limits: MessageLimits,
         telemetry: Telemetry,
+        recording: RecordingSettings,
         clock: Clock,
     ) -> Arc<Self> {
         let retry_locks = std::array::from_fn(|_| Mutex::new(()));
@@ -96,6 +103,7 @@ impl Host {
             sandbox,
             store,
             events,
+            blobs,
             feeds,
             other_cities,
             sms,
@@ -106,6 +114,7 @@ impl Host {
             telemetry,
             meters: Meters::default(),
             recent_calls: RecentCalls::default(),
+            recordings: Recordings::new(recording),
             health: CallHealth::default(),
             clock,
             running,

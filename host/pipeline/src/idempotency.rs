@@ -17,6 +17,8 @@ use std::{
 
 /// The retention of an answer: 24 hours.
 const RETENTION_MS: u64 = 24 * 3600 * 1000;
+/// The retention of the answer of an approved call, whose outcome may be told late: 30 days.
+const APPROVED_RETENTION_MS: u64 = 30 * RETENTION_MS;
 /// The maximum number of bytes of a stored answer. In place of a larger answer, an empty one is stored.
 const MAX_STORED_BYTES: usize = 64 << 10;
 /// The seconds after which the first call has probably ended.
@@ -32,6 +34,8 @@ pub(super) struct KeyedCall {
     key: IdempotencyKey,
     body_hash: Digest,
     running: RunningKeys,
+    /// Whether a person has approved the call.
+    is_approved: bool,
 }
 
 /// The stored form of an answer. If it has neither a result nor a refusal, the answer was too large.
@@ -58,7 +62,7 @@ impl RunningKeys {
         if !is_first {
             return Err(Failure::new(ErrorCode::IdempotencyInProgress).after_s(RETRY_AFTER_S));
         }
-        Ok(KeyedCall { key, body_hash, running: self.clone() })
+        Ok(KeyedCall { key, body_hash, running: self.clone(), is_approved: false })
     }
 }
 
@@ -69,8 +73,19 @@ impl Drop for KeyedCall {
 }
 
 impl KeyedCall {
+    /// Returns the call as one that a person has approved.
+    pub(super) fn approved(mut self) -> Self {
+        self.is_approved = true;
+        self
+    }
+
+    /// Returns the idempotency key.
+    pub(super) fn key(&self) -> &str {
+        &self.key.key
+    }
+
     /// Returns the stored answer of the first call with this key, if there is one. Fails if the bodies of
-    /// the two calls differ, or if the answer was too large to be stored.
+    /// the two calls differ, or if the answer was too large to be stored; that of an approved call is then null.
     pub(super) async fn find_answer(
         &self,
         store: &Store,
@@ -91,6 +106,9 @@ impl KeyedCall {
             return Ok(Some(Ok((result, record.next))));
         }
         let Some(refusal) = record.refusal else {
+            if self.is_approved {
+                return Ok(Some(Ok((Value::Null, None))));
+            }
             return Err(Failure::new(ErrorCode::ResourceGone).message(
                 "The first call with this key was done. Its answer was too large to be kept.",
             ));
@@ -101,6 +119,10 @@ impl KeyedCall {
         failure.conflict = refusal.conflict.map(Box::new);
         failure.next = record.next.map(Box::new);
         Ok(Some(Err(failure)))
+    }
+
+    fn retention_ms(&self) -> u64 {
+        if self.is_approved { APPROVED_RETENTION_MS } else { RETENTION_MS }
     }
 
     /// Returns the stored form of this outcome.
@@ -124,7 +146,7 @@ impl KeyedCall {
             body_hash: self.body_hash,
             answer: record.text(),
             now,
-            expires_at: Timestamp::from_millis(now.as_millis() + RETENTION_MS),
+            expires_at: Timestamp::from_millis(now.as_millis() + self.retention_ms()),
         }
     }
 }
@@ -139,6 +161,24 @@ impl AnswerRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_answer_of_an_approved_call_is_kept_longer() {
+        let key = |name: &str| IdempotencyKey {
+            agent_id: "agt_1".to_owned(),
+            capability: "pay".to_owned(),
+            action: "send".to_owned(),
+            key: name.to_owned(),
+        };
+        let running = RunningKeys::default();
+        let begun = |name: &str| running.begin(key(name), &json!([])).unwrap();
+        let expiry = |keyed: &KeyedCall| {
+            let stored = keyed.stored_answer(&Ok((json!({}), None)), Timestamp::from_millis(0));
+            stored.expires_at.as_millis()
+        };
+        assert_eq!(expiry(&begun("a")), RETENTION_MS);
+        assert_eq!(expiry(&begun("b").approved()), APPROVED_RETENTION_MS);
+    }
 
     #[test]
     fn a_large_answer_is_not_stored() {

@@ -7,6 +7,8 @@
 //! - `permission`, `rates`: what a caller may do, and how often
 //! - `message_limits`, `text_messages`: which text messages may be sent, and what they may cost
 //! - `idempotency`: the stored answers of calls with an idempotency key
+//! - `approvals`, `hold`, `approved`: which calls wait for a person, a waiting call, and a call that a person has
+//!   approved
 //! - `run`: a call until its commit, with retries after conflicts
 //! - `traces`: the spans of a commit and of its events
 //! - `execution`, `execute`: one run of an action in a sandbox, for every kind of call
@@ -26,11 +28,15 @@
 //! - `test_call`: one run of an action as an author's test describes it
 //! - `observe`, `observed`: what an author sees of each call
 //! - `meters`: counters for the operator; `health`: what fails lately, for the public
+//! - `recordings`, `recorded`: the calls that are recorded, and how they are written
+//! - `replay`: runs recorded calls again, with the same component or another one, without any effect
 //! - `recent_calls`: the runs of the last minutes by action, for the operator
 //!
 //! Invariants: no action runs before it is permitted; only the commit of a call keeps its writes.
 
 mod answer;
+mod approvals;
+mod approved;
 mod audit_limits;
 mod call;
 mod documents;
@@ -43,6 +49,7 @@ mod execution;
 mod explain;
 mod health;
 mod held;
+mod hold;
 mod host;
 mod idempotency;
 mod logs;
@@ -60,6 +67,9 @@ mod permission;
 mod publications;
 mod rates;
 mod recent_calls;
+mod recorded;
+mod recordings;
+mod replay;
 mod test_call;
 mod run;
 mod system;
@@ -81,5 +91,9 @@ pub use outcome::{Answer, Emitted, Meta};
 pub use permission::ensure_permitted;
 pub use rates::{AccountUse, RateLimitState, RateUse, Rates};
 pub use recent_calls::{ActionReport, CodeCount, MinuteReport, RecentCalls, RecentReport};
+pub use recordings::Recordings;
+pub use replay::{
+    Rehearsal, RehearsedRun, ReplayError, ReplayVerdict, ReplayedCall, ReplayedRun, redacted,
+};
 pub use test_call::{CalleeStubs, Effects, TestCall, TestCallOutcome};
 pub use text_messages::MessageCosts;

@@ -23,7 +23,7 @@ const SECONDS: [f64; 14] =
 /// The bounds of the memory of sandboxes in bytes: 64 KiB, which is a page, to 256 MiB.
 const BYTES: [f64; 7] =
     [65_536.0, 262_144.0, 1_048_576.0, 4_194_304.0, 16_777_216.0, 67_108_864.0, 268_435_456.0];
-/// What became of attempts to send a text message.
+/// The outcomes of attempts to send a text message.
 const SENT_MESSAGE_OUTCOMES: [&str; 3] = ["sent", "retried", "failed"];
 /// The bounds of the number of documents of a commit.
 const DOCUMENTS: [f64; 6] = [1.0, 2.0, 5.0, 20.0, 100.0, 1000.0];

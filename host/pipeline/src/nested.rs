@@ -3,12 +3,14 @@
 
 use crate::{
     answer::NestedRefusal,
+    approvals::Approval,
     call::describe,
     execution::{Executed, Execution, ensure_input, find},
     host::Host,
     outcome::Outcome,
     permission::{ensure_not_suspended, ensure_permitted},
 };
+use portolan_blobs::Blobs;
 use portolan_catalog::{Action, Capability, Snapshot};
 use portolan_events::Events;
 use portolan_publication::Publication;
@@ -40,7 +42,9 @@ pub(super) struct Frame {
     action: String,
     /// Whether the writes of the call are discarded.
     dry_run: bool,
-    /// Where in a trace the action runs.
+    /// The part of the call that the caller's person has to approve, if they limit anything.
+    approval: Option<Arc<Approval>>,
+    /// The action's place in a trace.
     trace: Option<TraceContext>,
     /// The refusals of nested calls, which the action may return as its own.
     nested_refusals: Mutex<Vec<NestedRefusal>>,
@@ -51,11 +55,20 @@ impl Frame {
         host: Arc<Host>,
         (snapshot, capability): (Arc<Snapshot>, Arc<Capability>),
         action: &str,
-        dry_run: bool,
+        (dry_run, approval): (bool, Option<Arc<Approval>>),
         trace: Option<TraceContext>,
     ) -> Arc<Self> {
         let (action, nested_refusals) = (action.to_owned(), Mutex::default());
-        Arc::new(Self { host, snapshot, capability, action, dry_run, trace, nested_refusals })
+        Arc::new(Self {
+            host,
+            snapshot,
+            capability,
+            action,
+            dry_run,
+            approval,
+            trace,
+            nested_refusals,
+        })
     }
 
     pub(super) fn nested_refusals(&self) -> Vec<NestedRefusal> {
@@ -71,6 +84,17 @@ impl Frame {
             ensure_permitted(agent, access, self.host.catalog.roles())?;
             ensure_not_suspended(agent, &capability.descriptor, (&action.descriptor.name, access))?;
         }
+        // A timer or a delivery has no person who could approve what the component of another publisher does in it.
+        let is_for_somebody =
+            action.descriptor.access == Access::Internal && action.consequence.is_some();
+        if matches!(context.caller, Caller::System { .. })
+            && is_for_somebody
+            && !self.capability.same_publisher(capability)
+        {
+            return Err(not_permitted(
+                "A timer or a delivery cannot call an internal action of another publisher that acts for a person.",
+            ));
+        }
         if read_only && action.descriptor.access == Access::Write {
             return Err(not_permitted(
                 "An action of access read cannot call an action of access write.",
@@ -79,7 +103,17 @@ impl Frame {
         if dry_run {
             action.ensure_dry_run()?;
         }
-        ensure_input(action, input)
+        action.ensure_by(false)?;
+        ensure_input(action, input)?;
+        match &self.approval {
+            Some(approval) => approval.ensure_nested(
+                &self.capability,
+                (&**capability, action),
+                input,
+                (context.now, dry_run),
+            ),
+            None => Ok(()),
+        }
     }
 
     async fn run(self: Arc<Self>, nested: NestedCall) -> (GuestAnswer, Option<Work>) {
@@ -88,8 +122,9 @@ impl Frame {
             let failure = not_permitted("A call can make at most 1000 nested calls.");
             return (self.fail(failure, false), Some(work));
         }
-        let callee = ensure_nestable(&context.via, &capability)
-            .and_then(|()| find(&self.snapshot, (&*capability, &*action), context.now));
+        let callee = ensure_nestable(&context.via, &capability).and_then(|()| {
+            find(&self.snapshot, &context.caller, (&*capability, &*action), context.now)
+        });
         let (capability, action) = match callee {
             Ok(callee) => callee,
             Err(failure) => {
@@ -108,6 +143,7 @@ impl Frame {
             context: &context,
             input: &input,
             dry_run: self.dry_run,
+            approval: self.approval.as_ref(),
         };
         if let Err(failure) = self.ensure_callable(execution, read_only) {
             let outcome = Err(failure);
@@ -120,6 +156,7 @@ impl Frame {
         unit.savepoint();
         let Executed { outcome, keep_writes, unit } =
             self.host.execute(execution, unit, read_only).await;
+        self.host.count_for_release(execution, outcome.as_ref().err(), started.elapsed());
         describe(&mut span, &action.descriptor.name, outcome.as_ref().err());
         let Some(mut unit) = unit else {
             return (self.fail(Failure::new(ErrorCode::CapabilityTimeout), false), None);
@@ -276,6 +313,10 @@ impl HostServices for Frame {
 
     fn events(&self) -> Option<Arc<Events>> {
         Some(Arc::clone(&self.host.events))
+    }
+
+    fn blobs(&self) -> Option<Arc<Blobs>> {
+        Some(Arc::clone(&self.host.blobs))
     }
 
     fn publication(&self) -> Option<Arc<Publication>> {

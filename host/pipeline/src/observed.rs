@@ -1,4 +1,4 @@
-//! What an author sees of a call that has ended.
+//! A call that has ended, as an author sees it.
 
 use portolan_vocabulary::{AgentCaller, Failure};
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ pub struct ObservedCall {
     pub capability: String,
     /// The action's name; `None` if the call was refused and its body names no action.
     pub action: Option<String>,
-    /// What an agent sent; `None` for a call by the host itself, or if the body could not be read.
+    /// The agent's request; `None` for a call by the host itself, or if the body could not be read.
     pub request: Option<(AgentCaller, Map<String, Value>)>,
     /// The failure, if the call was refused.
     pub failure: Option<Failure>,

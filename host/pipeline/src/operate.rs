@@ -1,5 +1,5 @@
 //! Operator calls, which are internal actions that an operator runs, such as the removal of a listing; the
-//! rows of operators' other decisions; and reads and internal actions for the pages of the host.
+//! rows of operators' other decisions; and reads and internal actions for the pages of the host and for what it publishes.
 
 use crate::{host::Host, system::SystemCall};
 use portolan_store::{Attachments, AuditRecord, DbError, Unit};
@@ -78,6 +78,26 @@ impl Host {
             via,
             task: None,
             trace: None,
+            has_secret: false,
+            dry_run: false,
+        };
+        self.run_system_call(call).await
+    }
+
+    /// Runs an action of access `internal` as the host itself, for a text that programs read under a secret address.
+    /// Its writes are discarded, and nothing of it is recorded.
+    pub async fn read_published(self: &Arc<Self>, operation: &Operation) -> Result<Value, Failure> {
+        let call = SystemCall {
+            capability: &operation.capability,
+            action: &operation.action,
+            access: Access::Internal,
+            input: &operation.input.to_string(),
+            caller: Caller::System { test_mode: operation.test_mode },
+            via: None,
+            task: None,
+            trace: None,
+            has_secret: true,
+            dry_run: true,
         };
         self.run_system_call(call).await
     }

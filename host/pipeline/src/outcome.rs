@@ -1,6 +1,6 @@
 //! The outcome of a call.
 
-use portolan_vocabulary::Failure;
+use portolan_vocabulary::{Failure, WaitReason};
 use serde::Serialize;
 use serde_json::Value;
 use std::sync::Arc;
@@ -39,4 +39,7 @@ pub struct Meta {
     /// The events that a dry run would have published; `None` if the call was no dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub would_emit: Option<Vec<Emitted>>,
+    /// Why the call would wait for the person's approval, if it was a dry run of such a call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needs_approval: Option<WaitReason>,
 }

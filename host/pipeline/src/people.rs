@@ -39,11 +39,13 @@ impl Host {
         for event_type in [OWNER_LEAVING, OWNER_LEFT] {
             self.announce_departure(owner_id, event_type, test_mode).await?;
         }
+        self.blobs.remove_all_of(owner_id).await?;
         let ids = self.store.person_ids(owner_id).await?;
         let counts = self.store.erase_person(&ids, self.clock.now()).await?;
         // Other nodes may still use the cached standing of an agent, so the agent may still write.
         self.identity.invalidate_standings();
         tokio::time::sleep(STANDING_CACHE_AGE).await;
+        self.blobs.remove_all_of(owner_id).await?;
         self.store.erase_person(&ids, self.clock.now()).await?;
         self.store.scrub().await?;
         tracing::info!(deleted = counts.deleted, redacted = counts.redacted, "a person is erased");
@@ -167,6 +169,8 @@ impl Host {
             via: None,
             task: None,
             trace: None,
+            has_secret: false,
+            dry_run: false,
         };
         self.run_system_call(call).await.map(drop)
     }

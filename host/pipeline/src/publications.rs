@@ -12,7 +12,7 @@ use serde_json::json;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use tokio::sync::watch;
 
-/// The host's own collection of what was announced, and the id of its one record.
+/// The host's own collection of announced publications, and the id of its one record.
 const ANNOUNCED: &str = "announced_feeds";
 const LAST: &str = "last";
 /// The wait after the first failure. It doubles with each further one.
@@ -53,8 +53,8 @@ impl Host {
         }
     }
 
-    /// Publishes the event in both modes, unless this node or another one has done so. The record of what was
-    /// announced is in the same unit of work, so of two nodes one announces the publication.
+    /// Publishes the event in both modes, unless this node or another one has done so. The record of the
+    /// announcement is in the same unit of work, so of two nodes one announces the publication.
     async fn announce(&self, publication: &Publication) -> Result<(), StateError> {
         let collection = self.announced_collection().await?;
         loop {

@@ -19,8 +19,8 @@ const BOUNDS_MS: [f64; 18] = [
 /// The maximum number of error codes of an action in a minute, and of refused calls in a minute.
 const MAX_CODES: usize = 64;
 
-/// What has run in the last minutes on this node. The keys are actions of the catalog and their error codes,
-/// so its size is bounded.
+/// The calls of the last minutes on this node. The keys are actions of the catalog and their error codes, so
+/// its size is bounded.
 #[derive(Debug, Default)]
 pub struct RecentCalls(Mutex<Recent>);
 
@@ -71,7 +71,7 @@ pub struct ActionReport {
     pub action: String,
     pub calls: u64,
     pub failed: u64,
-    /// Half of the runs took at most this time, estimated from a histogram.
+    /// The median time of the runs, estimated from a histogram.
     pub p50_ms: f64,
     pub p99_ms: f64,
     pub longest_ms: f64,
@@ -183,7 +183,7 @@ impl<T: Default> Default for Ring<T> {
 }
 
 impl<T: Default> Ring<T> {
-    /// Returns what is kept of this minute, in place of what was kept of an earlier one.
+    /// Returns the record of this minute, which replaces that of an earlier one.
     fn at(&mut self, minute: u64) -> Option<&mut T> {
         let index = usize::try_from(minute % MINUTES as u64).ok()?;
         let (kept, value) = self.0.get_mut(index)?;

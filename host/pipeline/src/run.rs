@@ -1,6 +1,7 @@
 //! Runs a call until it commits, with a retry after each conflict.
 
 use crate::{
+    approvals::Approval,
     execution::{Executed, Execution, ensure_input, find},
     explain::explain,
     health::is_own_fault,
@@ -15,7 +16,9 @@ use portolan_sandbox::CallContext;
 use portolan_store::{
     Attachments, Audience, ConflictKey, NewEvent, StateError, Task, Unit, Verdict,
 };
-use portolan_vocabulary::{Access, Caller, ErrorCode, Failure, is_told_by_email};
+use portolan_vocabulary::{
+    Access, AgentCaller, CallResult, Caller, ErrorCode, Failure, is_told_by_email,
+};
 use std::{
     collections::BTreeSet,
     fmt::Display,
@@ -41,6 +44,8 @@ pub(super) struct Run<'a> {
     pub(super) task: Option<Task>,
     /// Whether a person makes the call on a page of this host.
     pub(super) by_person: bool,
+    /// The part that the caller's person has to approve, if they limit anything.
+    pub(super) approval: Option<Arc<Approval>>,
     pub(super) started: Instant,
 }
 
@@ -92,7 +97,14 @@ impl Run<'_> {
             context: &self.context,
             input: &self.input,
             dry_run: self.dry_run,
+            approval: self.approval.as_ref(),
         }
+    }
+
+    /// Returns what its person has to approve, with its agent, if it is not a dry run.
+    fn asked(&self) -> Option<(&Approval, &AgentCaller)> {
+        let approval = self.approval.as_deref().filter(|_| !self.dry_run)?;
+        Some((approval, self.context.agent()?))
     }
 }
 
@@ -118,7 +130,28 @@ impl Host {
         }
         let code = failure.map(|failure| &*failure.error_code);
         self.recent_calls.count_run((capability, action), code, duration, self.clock.now());
+        self.recordings.keep(&run.context, code);
+        if !run_outcome.replayed {
+            self.count_for_release(run.execution(), failure, duration);
+        }
         run_outcome
+    }
+
+    /// Counts a run for the release of its capability, if one runs. Calls without an identity always get the served
+    /// version, so they are not compared.
+    pub(super) fn count_for_release(
+        &self,
+        execution: Execution<'_>,
+        failure: Option<&Failure>,
+        time: Duration,
+    ) {
+        let Execution { snapshot, capability, context, .. } = execution;
+        if snapshot.releases.is_empty() || context.agent().is_none() {
+            return;
+        }
+        if let Some(release) = snapshot.releases.get(&capability.id) {
+            release.count(capability, CallResult::of(failure), time, self.clock.now());
+        }
     }
 
     /// Runs the call with the newest version of its capability, after a collection was replaced; `None` if
@@ -126,7 +159,8 @@ impl Host {
     async fn run_newest(self: &Arc<Self>, run: &Run<'_>) -> Option<RunOutcome> {
         let snapshot = self.catalog.snapshot();
         let name = (&*run.capability.id, run.action.descriptor.name.as_str());
-        let target = find(&snapshot, name, run.context.now).and_then(|(capability, action)| {
+        let found = find(&snapshot, &run.context.caller, name, run.context.now);
+        let target = found.and_then(|(capability, action)| {
             // The permission was checked for the access class in the former version.
             if action.descriptor.access != run.action.descriptor.access {
                 return Err(Failure::new(ErrorCode::VersionConflict).after_s(1));
@@ -147,6 +181,7 @@ impl Host {
             keyed: run.keyed,
             task: run.task.clone(),
             by_person: run.by_person,
+            approval: run.approval.clone(),
             started: run.started,
         };
         self.retry(&newest).await
@@ -167,8 +202,14 @@ impl Host {
                     Err(failure) => return finished(Err(failure), false, None),
                 }
             }
+            if let Some((approval, agent)) = run.asked().filter(|(asked, _)| asked.waits_itself()) {
+                return finished(Err(self.hold(run, approval, agent).await), false, None);
+            }
             match self.run_once(run).await {
-                Attempt::Done(outcome, emitted) => return finished(outcome, false, emitted),
+                Attempt::Done(outcome, emitted) => {
+                    let outcome = self.held(run, outcome).await;
+                    return finished(outcome, false, emitted);
+                }
                 Attempt::Replaced => return None,
                 Attempt::Conflict(key) => {
                     // Calls that conflict on one key retry one after the other, because at once all
@@ -191,11 +232,27 @@ impl Host {
         finished(Err(failure), false, None)
     }
 
+    /// Returns the outcome of a run. One that has failed where a nested call needs the person's approval waits.
+    async fn held(self: &Arc<Self>, run: &Run<'_>, outcome: Outcome) -> Outcome {
+        match (run.asked(), &outcome) {
+            (Some((approval, agent)), Err(_)) if approval.reason().is_some() => {
+                Err(self.hold(run, approval, agent).await)
+            }
+            _ => outcome,
+        }
+    }
+
     async fn run_once(self: &Arc<Self>, run: &Run<'_>) -> Attempt {
         let permit = match self.sandbox.permit(&run.capability.prepared).await {
             Ok(permit) => permit,
             Err(error) => return Attempt::Done(Err(Failure::from(error)), None),
         };
+        if let Some(approval) = &run.approval {
+            approval.begin_attempt();
+        }
+        if let Some(session) = &run.context.session {
+            session.restart();
+        }
         let unit = Unit::new(self.store.clone(), run.context.now);
         let run_time = RunTime { rates: &self.rates, run, begun: Instant::now() };
         let executed = self.execute(run.execution(), unit, false).await;
@@ -214,7 +271,9 @@ impl Host {
         let input = run.task.is_none().then_some(&*run.input);
         let called = (&**run.capability, &*run.action.descriptor.name);
         let outcome = outcome.map_err(|failure| explain(failure, &unit, called, input));
-        let is_kept = !run.dry_run && (outcome.is_ok() || keep_writes);
+        // A run that waits is made again.
+        let waits = run.asked().is_some_and(|(approval, _)| approval.reason().is_some());
+        let is_kept = !run.dry_run && (outcome.is_ok() || (keep_writes && !waits));
         let emitted = run.dry_run.then(|| {
             let summary = |event: &NewEvent| Emitted {
                 event_type: event.event_type.clone(),

@@ -26,8 +26,12 @@ pub(super) struct SystemCall<'a> {
     /// The caller in the audit log, if there is one: the operator.
     pub(super) via: Option<String>,
     pub(super) task: Option<Task>,
-    /// Where in a trace the host makes the call.
+    /// The place of the host's call in a trace.
     pub(super) trace: Option<TraceContext>,
+    /// Whether the input has a secret, so that the call is not recorded.
+    pub(super) has_secret: bool,
+    /// Whether its writes are discarded.
+    pub(super) dry_run: bool,
 }
 
 impl Host {
@@ -41,23 +45,26 @@ impl Host {
         let platform = Arc::clone(&snapshot.platform);
         let mut context = CallContext::new(call.caller, now, new_request_id(now), platform);
         context.via.extend(call.via);
-        let (capability, action) = find(&snapshot, (call.capability, call.action), now)?;
+        let (capability, action) =
+            find(&snapshot, &context.caller, (call.capability, call.action), now)?;
         if action.descriptor.access != call.access {
             return Err(Failure::new(ErrorCode::UnknownAction));
         }
         ensure_input(action, call.input)?;
         let mut span = self.call_span(call.trace, &capability.id);
         context.trace = span.context_or(call.trace);
+        let session = (!call.has_secret).then(|| self.recordings.begin()).flatten();
         let run = Run {
             snapshot: &snapshot,
             capability,
             action,
-            context: Arc::new(context),
+            context: Arc::new(context.with_session(session)),
             input: call.input.to_owned(),
-            dry_run: false,
+            dry_run: call.dry_run,
             keyed: None,
             task: call.task,
             by_person: false,
+            approval: None,
             started: Instant::now(),
         };
         let observation = self.begin_observation(&run.capability.id, None);

@@ -96,7 +96,7 @@ impl Host {
                 (capability, action, input.fields, input.dry_run, keyed)
             }
             Caller::System { .. } => {
-                let (capability, action) = find(&snapshot, (capability, action), now)?;
+                let (capability, action) = find(&snapshot, &caller, (capability, action), now)?;
                 if action.descriptor.access != Access::Internal {
                     return Err(Failure::new(ErrorCode::UnknownAction));
                 }
@@ -117,6 +117,7 @@ impl Host {
             keyed: keyed.as_ref(),
             task: None,
             by_person: false,
+            approval: None,
             started,
         };
         let permit = self.sandbox.permit(&capability.prepared).await?;

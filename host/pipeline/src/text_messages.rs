@@ -14,7 +14,7 @@ use std::net::IpAddr;
 
 const DAY_MS: u64 = 24 * 3_600_000;
 
-/// What was spent on text messages in a day, and what may be, in millionths of the operator's currency.
+/// The costs of text messages in a day, and their budgets, in millionths of the operator's currency.
 #[derive(Debug, Clone, Copy)]
 pub struct MessageCosts {
     pub known: u64,

@@ -9,7 +9,8 @@ use std::{
 
 const MAX_CITIES: usize = 50;
 const MAX_SLUG_BYTES: usize = 40;
-/// What is served below the path of the first city, and so cannot be another city's.
+/// The names below the path of the first city that cannot be another city's, because they are
+/// served already.
 const TAKEN: [&str; 8] =
     ["assets", "companies", "data", "events", "handoffs", "objection", "people", "roles"];
 

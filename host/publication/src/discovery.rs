@@ -66,7 +66,7 @@ pub(crate) struct Discovery {
     mcp: McpEndpoint,
     auth: Auth,
     handoffs_url: String,
-    /// What is added, changed and removed: pages of JSON or NDJSON, or server-sent events.
+    /// The additions, changes and removals: pages of JSON or NDJSON, or server-sent events.
     changes_url: String,
     /// The catalogue of the feeds in DCAT, as JSON-LD.
     data_catalog_url: String,

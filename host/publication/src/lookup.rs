@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 /// The text of a description is not used here, only its HTML.
 const MOST_SUMMARY: usize = 300;
 
-/// Which records of a feed refer to another record.
+/// The records of a feed that refer to another record.
 #[derive(Debug, Clone, Copy)]
 pub struct Reference<'a> {
     pub feed: &'a str,

@@ -37,7 +37,7 @@ impl HostDescription {
 #[derive(Debug)]
 pub struct FeedsOptions {
     pub folder: PathBuf,
-    /// Where the city is served.
+    /// The path at which the city is served.
     pub roads: Roads,
     pub host: HostDescription,
     /// The folder for the databases of their records.

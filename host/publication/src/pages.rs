@@ -1,4 +1,4 @@
-//! Which records of a publication have pages, for the sitemap, and which had them earlier.
+//! The records of a publication that have pages, for the sitemap, and those that had them earlier.
 
 use portolan_feeds::{
     Timestamp,
@@ -23,7 +23,7 @@ pub struct PageEntry {
 /// The records with pages.
 #[derive(Debug, Default)]
 pub struct Pages {
-    /// Feed by feed, in the order of the documents.
+    /// The entries of each feed in turn, in the order of the documents.
     pub entries: Vec<PageEntry>,
     /// The ids of records that earlier publications had.
     pub gone: BTreeSet<String>,

@@ -54,7 +54,7 @@ pub struct Publication {
     pub pages: Pages,
 }
 
-/// What was read from the folder of a publication.
+/// The contents of a publication's folder.
 #[derive(Debug)]
 pub(crate) struct ReadFolder<'a> {
     /// The name of the folder.
@@ -178,7 +178,7 @@ impl Publication {
                 // A document that replaces another has changed now, whenever it was made.
                 None => {
                     let modified = if previous.is_some() { now } else { made_at.min(now) };
-                    // Hubs are told of what a build makes, and not of the host's own documents.
+                    // Hubs are notified of the documents of a build, and not of the host's own.
                     let is_built = !host_documents.contains_key(path);
                     let address = format!("{}{path}", host.public_url);
                     let link = options.hubs.link(&address).filter(|_| is_built);

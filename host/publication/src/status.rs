@@ -28,7 +28,7 @@ impl Status {
 pub struct HubStatus {
     pub hub: String,
     pub at: Timestamp,
-    /// Why the hub could not be told; `null` if it was.
+    /// The reason why the hub could not be notified; `null` if it was.
     pub error: Option<String>,
 }
 

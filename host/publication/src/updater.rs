@@ -46,7 +46,7 @@ struct Fingerprint {
     files: BTreeMap<PathBuf, (u64, i64, i64, u64)>,
 }
 
-/// What is known of publications that were read.
+/// The state of publications that were read.
 #[derive(Debug, Clone, Default)]
 struct Known {
     /// The publication that was last published or refused.
@@ -199,7 +199,7 @@ impl Updater {
         }
     }
 
-    /// Sets what the status says of the newest publication, and returns whether that is new.
+    /// Sets the status of the newest publication, and returns whether that is new.
     fn set_refused(&self, refused: Option<RefusedPublication>) -> bool {
         let is_new = self.feeds.status().refused != refused;
         if is_new {
@@ -225,7 +225,7 @@ impl PublicationError {
         match self {
             Self::Faulty(_) | Self::Document(_) | Self::Misplaced { .. } => true,
             Self::Records(RecordsError::Document(_) | RecordsError::Unknown(_)) => true,
-            // A file that was read, and is not what it should be.
+            // A file that was read, and is not valid.
             Self::Files(error) | Self::Records(RecordsError::Files(error)) => {
                 matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput)
             }
@@ -247,7 +247,7 @@ impl RefusedPublication {
     }
 }
 
-/// What the link leads to.
+/// The publication that the link leads to.
 enum Found {
     /// Nothing, or the publication that was processed last.
     Unchanged,

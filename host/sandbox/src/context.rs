@@ -1,5 +1,6 @@
 //! The context of a call: its caller, its instant, the seed of its randomness, and facts about the host.
 
+use crate::tape::Session;
 use portolan_telemetry::TraceContext;
 use portolan_vocabulary::{Access, AgentCaller, Caller, Digest, Limit, Status, Timestamp, entropy};
 use std::sync::{Arc, OnceLock};
@@ -14,8 +15,12 @@ pub struct CallContext {
     pub now: Timestamp,
     pub request_id: Arc<str>,
     pub platform: Arc<Platform>,
-    /// Where in a trace the call runs; `None` if it belongs to no trace.
+    /// The call's place in a trace; `None` if it belongs to no trace.
     pub trace: Option<TraceContext>,
+    /// Whether the caller's person makes this call on a page of the host. A nested call is its component's.
+    pub by_person: bool,
+    /// The recorder of the runs of the call; `None` if it is not recorded.
+    pub session: Option<Arc<Session>>,
     seed: OnceLock<[u8; 32]>,
     /// The bytes that the sandboxes of the callers hold while a nested call runs.
     pub(super) callers_memory: usize,
@@ -35,6 +40,8 @@ impl CallContext {
             request_id,
             platform,
             trace: None,
+            by_person: false,
+            session: None,
             seed: OnceLock::new(),
             callers_memory: 0,
         }
@@ -52,6 +59,18 @@ impl CallContext {
         Self { trace, ..self }
     }
 
+    /// Sets whether the caller's person makes the call on a page of the host.
+    #[must_use]
+    pub fn made_by_person(self, by_person: bool) -> Self {
+        Self { by_person, ..self }
+    }
+
+    /// Sets what keeps the runs of the call.
+    #[must_use]
+    pub fn with_session(self, session: Option<Arc<Session>>) -> Self {
+        Self { session, ..self }
+    }
+
     /// Returns the context of a nested call that `capability` makes. The seed is drawn from the outer call's
     /// randomness, so that the nested call is repeatable too. `memory` is what the sandbox of `capability` holds,
     /// in bytes.
@@ -65,6 +84,8 @@ impl CallContext {
             request_id: Arc::clone(&self.request_id),
             platform: Arc::clone(&self.platform),
             trace: self.trace,
+            by_person: false,
+            session: self.session.clone(),
             seed: OnceLock::from(seed),
             callers_memory: self.callers_memory.saturating_add(memory),
         }
@@ -79,7 +100,7 @@ impl CallContext {
     }
 
     /// Returns the seed of the call's randomness, which is drawn at the first use.
-    pub(super) fn seed(&self) -> [u8; 32] {
+    pub fn seed(&self) -> [u8; 32] {
         *self.seed.get_or_init(entropy)
     }
 }

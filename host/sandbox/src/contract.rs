@@ -22,6 +22,7 @@ wasmtime::component::bindgen!({
         default: async | trappable,
     },
     exports: { default: async },
+    additional_derives: [serde::Serialize, serde::Deserialize],
 });
 
 pub(super) use portolan::capability::*;

@@ -10,6 +10,7 @@ use crate::{
     prepare::Prepared,
     run::INTERRUPTION,
     state::CallState,
+    tape::Tape,
     trap::CallStack,
 };
 use portolan_vocabulary::{
@@ -74,8 +75,13 @@ impl Sandbox {
             .map_err(host)?;
         // The default limit, so that the memory for a description does not depend on the operator's setting.
         let memory = Limits::default().call_memory_bytes as usize;
-        let (mut store, computing) =
-            self.store(prepared, Arc::from("describe"), Arc::new(context), None, memory);
+        let (mut store, computing) = self.store(
+            prepared,
+            Arc::from("describe"),
+            Arc::new(context),
+            (None, Tape::Off),
+            memory,
+        );
         let time = self.options.limits.call_wall_time();
         let call = async move {
             let call = async {

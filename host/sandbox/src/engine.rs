@@ -37,7 +37,7 @@ pub const MAX_TABLES: u32 = 64;
 /// that `trap` keeps, because the frames of a panic's own machinery are left out.
 const FRAMES: usize = 48;
 
-/// What a trap reports of the functions that were running.
+/// The detail of a trap's report of the functions that were running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Backtraces {
     /// The functions' names: for a host that serves.

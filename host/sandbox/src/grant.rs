@@ -15,6 +15,8 @@ pub enum Grant {
     Lookups,
     People,
     Delivery,
+    Approvals,
+    Blobs,
 }
 
 impl Grant {
@@ -29,6 +31,8 @@ impl Grant {
             Self::Lookups => "lookups",
             Self::People => "people",
             Self::Delivery => "delivery",
+            Self::Approvals => "approvals",
+            Self::Blobs => "blobs",
         }
     }
 }

@@ -19,6 +19,7 @@
 //! - `answer`, `error`, `trap`: how a call can end
 //! - `context`: what a call knows of itself and of its host
 //! - `services`: the unit of work and the services that the pipeline provides
+//! - `tape`: what a run asks the host, recorded, and answered again in a replay
 //! - `state`: the data of one sandbox, made of `memory`, `random`, `log`, and `wasi` with its `output`
 //! - `interfaces`: the host functions, one module for each interface, and the table of them
 //! - `imports`, `grant`: which imports are open and which need a grant, as that table says
@@ -62,6 +63,7 @@ mod screen;
 mod services;
 mod source;
 mod state;
+mod tape;
 mod trap;
 mod wasi;
 
@@ -77,10 +79,15 @@ pub use grant::Grant;
 pub use imports::{Import, ImportKind};
 pub use permit::CallPermit;
 pub use prepare::{PrepareError, Prepared};
+pub use run::Ran;
 pub use screen::{EXPORTS, screen};
 pub use services::{
     HostServices, MessageRefusal, MessageRequest, NestedCall, NestedCallFuture, People,
     StateFuture, Work,
 };
 pub use source::{Program, Source, with_source};
+pub use tape::{
+    Divergence, Ending, HostCall, LoggedLine, Lost, Player, RecordedCaller, RecordedRun, Recorder,
+    Session, Tape,
+};
 pub use trap::{CallStack, Frame, GuestTrap};

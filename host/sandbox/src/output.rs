@@ -1,5 +1,5 @@
-//! What a guest prints: lines of standard output and standard error for the log, and the end of standard
-//! error for its author.
+//! The output of a guest: lines of standard output and standard error for the log, and the end of
+//! standard error for its author.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wasmtime_wasi::{

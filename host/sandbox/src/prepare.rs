@@ -1,4 +1,4 @@
-//! How an artifact becomes ready to be called.
+//! The preparation of an artifact for calls.
 
 use crate::{
     artifact::is_intact,
@@ -16,7 +16,7 @@ use wasmtime::{Engine, component::Component};
 /// A component that is ready to be called.
 pub struct Prepared {
     pub(super) code: Arc<Code>,
-    /// What the code runs, if it is an engine.
+    /// The source that the code runs, if it is an engine.
     pub(super) source: Option<Arc<Source>>,
     pub(super) calls: Semaphore,
     pub(super) load: Load,

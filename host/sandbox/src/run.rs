@@ -1,4 +1,4 @@
-//! One call in a fresh sandbox, and why it can end without an answer.
+//! One call in a fresh sandbox, and the reasons why it can end without an answer.
 
 use crate::{
     answer::GuestAnswer,
@@ -11,6 +11,7 @@ use crate::{
     prepare::Prepared,
     services::Work,
     state::CallState,
+    tape::Tape,
     trap::{CallStack, GuestTrap},
 };
 use portolan_vocabulary::Caller;
@@ -38,22 +39,37 @@ pub(super) const INTERRUPTION: Duration = Duration::from_millis(20);
 /// The number of bytes of a sandbox's memory above which its release would delay other calls.
 const LARGE_MEMORY: usize = 8 << 20;
 
+/// A run that has ended.
+#[derive(Debug)]
+pub struct Ran {
+    pub answer: Result<GuestAnswer, SandboxError>,
+    /// The work, with what the action had read and written when it ended; `None` if a nested call did not give the
+    /// work back.
+    pub work: Option<Work>,
+    /// The recorder or player of the run's calls of host functions.
+    pub tape: Tape,
+}
+
 impl Sandbox {
-    /// Runs one action. Also returns its work, with what the action had read and written when it ended;
-    /// `None` if a nested call did not give the work back. Dropping the future ends the sandbox. The
-    /// outermost call must hold a permit, under which its nested calls run too.
+    /// Runs one action. Dropping the future ends the sandbox. The outermost call must hold a permit, under which its
+    /// nested calls run too.
     pub async fn run(
         &self,
         component: &Prepared,
         capability: &Arc<str>,
         context: &Arc<CallContext>,
         (action, input): (&str, &str),
-        work: Work,
-    ) -> (Result<GuestAnswer, SandboxError>, Option<Work>) {
+        (work, tape): (Work, Tape),
+    ) -> Ran {
         let memory =
             share_of(self.options.limits.call_memory_bytes as usize, context.callers_memory);
-        let (mut store, computing) =
-            self.store(component, Arc::clone(capability), Arc::clone(context), Some(work), memory);
+        let (mut store, computing) = self.store(
+            component,
+            Arc::clone(capability),
+            Arc::clone(context),
+            (Some(work), tape),
+            memory,
+        );
         let (pre, function) = (Arc::clone(&component.code.pre), component.code.call);
         let (caller, action, input) = (caller(context), action.to_owned(), input.to_owned());
         let (time, begun) = (self.options.limits.call_wall_time(), Instant::now());
@@ -80,10 +96,10 @@ impl Sandbox {
         state.finish_log();
         if let Some(work) = &mut state.work {
             work.services.count_sandbox(lasted, memory);
-            // What the host itself reads is not part of the sandbox's memory.
+            // The host's own reads do not count as memory of the sandbox.
             work.unit.set_read_limit(usize::MAX);
         }
-        (answer, state.work)
+        Ran { answer, work: state.work, tape: state.tape }
     }
 
     pub(super) fn store(
@@ -91,12 +107,12 @@ impl Sandbox {
         component: &Prepared,
         capability: Arc<str>,
         context: Arc<CallContext>,
-        work: Option<Work>,
+        (work, tape): (Option<Work>, Tape),
         memory_bytes: usize,
     ) -> (Store<CallState>, Computing) {
         let limits = &self.options.limits;
         let source = component.source.clone();
-        let state = CallState::new(capability, context, memory_bytes, work, source);
+        let state = CallState::new(capability, context, memory_bytes, work, source, tape);
         let mut store = Store::new(&self.engine, state);
         store.limiter(|state| &mut state.memory);
         // Twice the limit, so that an answer a little too large is measured and not cut off.

@@ -1,12 +1,14 @@
-//! What a call works with: its unit of work and the services of the host. The pipeline that runs the
-//! call provides both, so nothing here knows how a service is implemented.
+//! The interface of a call to the host: its unit of work and the services of the host. The pipeline
+//! that runs the call provides both, so nothing here knows how a service is implemented.
 
 use crate::{answer::GuestAnswer, context::CallContext};
+use portolan_blobs::Blobs;
 use portolan_events::Events;
 use portolan_publication::Publication;
 use portolan_store::{Collection, CollectionId, StateError, Unit};
 use portolan_vocabulary::{
-    Claimed, DeliveryRules, KnownOwner, OwnedAgent, RulesChange, Suspension, Timestamp,
+    ApprovalPolicy, Claimed, DeliveryRules, KnownOwner, OwnedAgent, RulesChange, Suspension,
+    Timestamp,
 };
 use std::{collections::BTreeMap, fmt, net::IpAddr, pin::Pin, sync::Arc, time::Duration};
 
@@ -27,6 +29,10 @@ pub trait HostServices: fmt::Debug + Send + Sync {
     }
     /// Returns the inboxes and webhooks, if the host has them.
     fn events(&self) -> Option<Arc<Events>> {
+        None
+    }
+    /// Returns the files of people, if the host has them.
+    fn blobs(&self) -> Option<Arc<Blobs>> {
         None
     }
     /// Returns the current publication of the feeds, if there is one.
@@ -59,7 +65,7 @@ pub trait HostServices: fmt::Debug + Send + Sync {
 pub struct MessageRequest<'a> {
     /// In E.164.
     pub to: &'a str,
-    /// Whether somebody has proved to hold the number, as the component says.
+    /// Whether a person has proved to hold the number, as the component says.
     pub is_known: bool,
     /// The address of the calling agent.
     pub address: Option<IpAddr>,
@@ -145,6 +151,15 @@ pub trait People: Send + Sync {
         owner_id: String,
         change: RulesChange,
     ) -> StateFuture<'a, bool>;
+    /// Sets what the agents of a person may do alone; `None` ends every limit. `Conflict` if this owner does not
+    /// exist; `Invalid` if the policy permits more than the one before and `may_loosen` is false.
+    fn set_approval_policy<'a>(
+        &'a self,
+        unit: &'a mut Unit,
+        owner_id: String,
+        policy: Option<ApprovalPolicy>,
+        may_loosen: bool,
+    ) -> StateFuture<'a, ()>;
 }
 
 /// A boxed future of something that is done in a unit of work.

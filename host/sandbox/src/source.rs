@@ -22,7 +22,7 @@ pub struct Source {
 /// The parts of a component: code, and the source that it runs if it is an engine.
 #[derive(Debug)]
 pub struct Program<'a> {
-    /// What is compiled: the component without its source.
+    /// The code that is compiled: the component without its source.
     pub(super) code: &'a [u8],
     /// The digest of the code, which names its artifact.
     pub(super) digest: Digest,

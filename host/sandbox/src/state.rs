@@ -9,6 +9,7 @@ use crate::{
     random::CallRandom,
     services::Work,
     source::Source,
+    tape::Tape,
     wasi::EmptyWasi,
 };
 use std::sync::Arc;
@@ -23,8 +24,10 @@ pub(super) struct CallState {
     pub(super) log: GuestLog,
     /// `None` while the component only describes itself, and while a nested call has the work.
     pub(super) work: Option<Work>,
-    /// What the component runs, if it is an engine.
+    /// The source that the component runs, if it is an engine.
     pub(super) source: Option<Arc<Source>>,
+    /// The recorder or player of the run's calls of host functions.
+    pub(super) tape: Tape,
     wasi: Option<Box<EmptyWasi>>,
 }
 
@@ -35,6 +38,7 @@ impl CallState {
         memory_limit: usize,
         work: Option<Work>,
         source: Option<Arc<Source>>,
+        tape: Tape,
     ) -> Self {
         Self {
             memory: MemoryLimit::new(memory_limit),
@@ -44,6 +48,7 @@ impl CallState {
             log: GuestLog::default(),
             work,
             source,
+            tape,
             wasi: None,
         }
     }
@@ -76,7 +81,7 @@ impl CallState {
     }
 
     fn log_lines(&mut self, printed: Printed) {
-        // What a guest's runtime prints after the guest said why it traps is the same once more.
+        // After the guest has said why it traps, its runtime prints the same once more.
         let is_told = self.log.has_last_words();
         let lines = printed.lines.into_iter();
         for (stream, line) in lines.filter(|(stream, _)| !is_told || *stream != Stream::Error) {
@@ -95,7 +100,10 @@ impl CallState {
         }
     }
 
-    fn emit(&self, level: Level, message: &str) {
+    fn emit(&mut self, level: Level, message: &str) {
+        if let Tape::Replaying(player) = &mut self.tape {
+            return player.log(level_name(level), message.to_owned());
+        }
         // While a component describes itself it has no services, and so no quota of messages.
         let services = self.work.as_ref().map(|work| &work.services);
         if services.is_some_and(|services| !services.admit_log_message(message.len())) {
@@ -115,6 +123,16 @@ impl CallState {
     pub(super) fn last_words(&self) -> Option<String> {
         let stderr = || self.wasi.as_ref().map(|wasi| wasi.output().stderr());
         self.log.last_words(|| stderr().unwrap_or_default())
+    }
+}
+
+fn level_name(level: Level) -> &'static str {
+    match level {
+        Level::Trace => "trace",
+        Level::Debug => "debug",
+        Level::Info => "info",
+        Level::Warn => "warn",
+        Level::Error => "error",
     }
 }
 

@@ -1,4 +1,4 @@
-//! Why a guest trapped: the trap's name, what the guest said last, and which functions were running.
+//! The report of a trap: its name, the guest's last message, and the functions that were running.
 
 use portolan_vocabulary::one_line;
 use std::fmt;
@@ -22,7 +22,7 @@ const BELOW_ZERO: u64 = 0x8000_0000;
 pub struct GuestTrap {
     /// The trap's name, such as `integer divide by zero`. Empty if the guest ended itself and said why.
     pub reason: String,
-    /// What the guest said last, such as the text of a panic.
+    /// The guest's last message, such as the text of a panic.
     pub last_words: Option<String>,
     /// Empty for a source that said why it trapped.
     pub stack: CallStack,

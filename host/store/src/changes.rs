@@ -10,8 +10,8 @@ use crate::{
 use portolan_vocabulary::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is committed of a unit of work that has ended: its read set, which must still be current, and its
-/// write set.
+/// The changes that a unit of work commits when it has ended: its read set, which must still be current,
+/// and its write set.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     pub(crate) reads: BTreeMap<DocumentKey, u64>,

@@ -39,7 +39,7 @@ pub struct NewEvent {
     /// A JSON object.
     pub data: String,
     pub request_id: String,
-    /// Where in a trace the event was published, as telemetry stores it.
+    /// The event's place in a trace, as telemetry stores it.
     pub trace: Option<String>,
     pub occurred_at: Timestamp,
     /// Whether the call ran in test mode; subscribers then receive the event in test mode.
@@ -101,6 +101,8 @@ impl NewEvent {
 pub enum OutboxCommand {
     /// Records that an agent has polled.
     Polled { agent_id: String, at: Timestamp },
+    /// Adds the events to all listeners that an inbox does not have yet.
+    AddBroadcasts { agent_id: String },
     /// Marks an event of an inbox as acknowledged or not.
     Mark { agent_id: String, seq: u64, acknowledged: bool },
     /// Adds a webhook, if the agent has exactly this number of other webhooks.
@@ -121,7 +123,8 @@ pub enum OutboxCommand {
     ReconsiderHeld { owner_id: String },
     /// Does the next step of the release of an owner's held events that are due.
     Release(Release),
-    /// Takes what an email of the same commit tells an owner from what is to be told: numbers by type of event.
+    /// Subtracts the events that an email of the same commit tells an owner from those that are to be told: numbers by
+    /// type of event.
     TakeEmailNotices { owner_id: String, told: Vec<(String, u64)> },
 }
 
@@ -216,7 +219,7 @@ pub struct AuditRecord {
     pub client_id: Option<String>,
     /// The network address of a failed authentication.
     pub address: Option<String>,
-    /// The capabilities that called this one, outermost first. What an operator does begins with
+    /// The capabilities that called this one, outermost first. An operator call begins with
     /// `operator:` and the operator's name.
     pub via: Vec<String>,
     pub capability: String,

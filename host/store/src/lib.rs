@@ -82,10 +82,12 @@ pub use query::{Collection, Collections, Counted, shape};
 pub use records::{
     Arrival, Attempt, AuditQuery, Backlog, CatalogState, DeadLetter, DesiredVersion, DueDelivery,
     DueWork, EmailNotice, ErasureCounts, ExportCursor, FailingWebhook, Gap, Generation, HeldEvent,
-    InboxEntry, InstalledId, KeyPurpose, MAX_ATTEMPTS, Migrated, OldDocument, OperatorRecord,
-    Outcome, Outdated, PendingTimers, PersonalAnswer, PersonalDocument, PersonalEvent,
-    PersonalItem, PersonalTimer, PersonalWebhook, Quarantined, QuarantinedDocument, QuotaUse,
-    ServedCapability, VersionEntry, VersionRecord, VersionState,
+    InboxEntry, InboxHead, InstalledId, KeyPurpose, MAX_ATTEMPTS, Migrated, NewRecording,
+    NewRelease, OldDocument, OpenedRecording, OperatorRecord, Outcome, Outdated, PendingTimers,
+    PersonalAnswer, PersonalDocument, PersonalEvent, PersonalItem, PersonalTimer, PersonalWebhook,
+    Quarantined, QuarantinedDocument, QuotaUse, RecordingEntry, RecordingQuery, RecordingUse,
+    ReleaseCount, ReleaseEnding, ReleaseRecord, ReleaseSide, ReleaseState, ServedCapability,
+    VersionEntry, VersionRecord, VersionState,
 };
 pub use signing_key::SigningKey;
 pub use store::{PoolUse, Store};

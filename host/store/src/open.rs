@@ -24,7 +24,7 @@ impl Store {
         let backend = Arc::new(Backend::open(url).await?);
         let statements = Arc::new(Statements::new(&backend));
         let layouts = Layouts::default();
-        let signals = Signals::new();
+        let signals = Signals::new(&backend);
         let audit_chain = Arc::new(AuditChain::default());
         let committer = Committer::start(Database {
             backend: Arc::clone(&backend),
@@ -37,7 +37,7 @@ impl Store {
             audit_chain: Arc::clone(&audit_chain),
         })?;
         let validator = ReadValidator::start(&backend, Arc::clone(&statements), clock.clone())?;
-        signals.listen(&backend);
+        signals.connect(&backend);
         let documents = DocumentReader::start(&backend, Arc::clone(&statements))?;
         let keys = keys.clone();
         let key_seal = Arc::new(keys.clone());

@@ -32,7 +32,7 @@ pub(crate) struct Inner {
     pub(crate) signals: Signals,
     pub(crate) layouts: Layouts,
     pub(crate) keys: Keyring,
-    /// What seals the private keys of the host.
+    /// The seal of the host's private keys.
     pub(crate) key_seal: Arc<dyn KeySeal>,
     pub(crate) clock: Clock,
     pub(crate) quotas: Quotas,
@@ -44,7 +44,7 @@ pub(crate) struct Inner {
     pub(crate) erasure_list: OnceLock<PathBuf>,
 }
 
-/// How the connections of a pool are used.
+/// The use of the connections of a pool.
 #[derive(Debug, Clone, Copy)]
 pub struct PoolUse {
     pub name: &'static str,
@@ -122,7 +122,7 @@ impl Store {
         self.inner.signals.inboxes.subscribe()
     }
 
-    /// Overwrites what the file of SQLite still has of deleted rows: copies in the unused space of pages, and the
+    /// Overwrites the remains of deleted rows in the file of SQLite: copies in the unused space of pages, and the
     /// write-ahead log. PostgreSQL removes them by itself.
     pub async fn scrub(&self) -> Result<(), DbError> {
         match &*self.inner.backend {
@@ -133,6 +133,7 @@ impl Store {
 
     /// Closes the database. On SQLite, the write-ahead log is merged into the file first.
     pub async fn close(&self) {
+        self.inner.signals.notify_now(&self.inner.backend).await;
         self.inner.backend.close().await;
     }
 }

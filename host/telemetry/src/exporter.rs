@@ -1,6 +1,6 @@
-//! The queue of finished spans, and the task that sends them to the collector in batches.
+//! The queue of finished spans, and the task that keeps them and sends them to the collector in batches.
 
-use crate::{client::Client, settings::TelemetrySettings};
+use crate::{client::Client, kept::KeptTraces, settings::TelemetrySettings};
 use opentelemetry::{InstrumentationScope, KeyValue};
 use opentelemetry_otlp::{SpanExporter, WithExportConfig as _, WithHttpConfig as _};
 use opentelemetry_sdk::{
@@ -25,6 +25,8 @@ use tokio::{
 const QUEUE: usize = 16_384;
 /// The maximum number of spans of one request.
 const BATCH: usize = 2_048;
+/// The number of batches that wait to be sent.
+const WAITING_BATCHES: usize = 8;
 /// How long a batch that is not full waits for more spans.
 const DELAY: Duration = Duration::from_secs(1);
 /// The maximum number of bytes of the file of headers.
@@ -35,7 +37,7 @@ const MAX_HEADERS_BYTES: u64 = 64 << 10;
 pub(crate) struct Lasting {
     pub(crate) data: SpanData,
     pub(crate) started: std::time::Instant,
-    /// Where the span goes when it has ended.
+    /// The queue of the span once it has ended.
     pub(crate) queue: Arc<Queue>,
 }
 
@@ -45,7 +47,7 @@ enum Queued {
     Flush(oneshot::Sender<()>),
 }
 
-/// What became of the spans since the start.
+/// The numbers of spans since the start, by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SpanCounts {
     pub exported: u64,
@@ -71,12 +73,21 @@ struct Counters {
 }
 
 impl Queue {
-    /// Starts the task that sends spans.
-    pub(crate) fn start(settings: &TelemetrySettings, endpoint: &str) -> Result<Arc<Self>, String> {
-        let exporter = exporter(settings, endpoint)?;
+    /// Starts the task that keeps spans, and sends them if there is a collector.
+    pub(crate) fn start(
+        settings: &TelemetrySettings,
+        kept: Arc<KeptTraces>,
+    ) -> Result<Arc<Self>, String> {
+        let endpoint = settings.otlp_endpoint.as_ref();
+        let exporter = endpoint.map(|endpoint| exporter(settings, endpoint)).transpose()?;
         let (spans, queue) = mpsc::channel(QUEUE);
         let counters = Arc::new(Counters::default());
-        tokio::spawn(send(queue, exporter, Arc::clone(&counters)));
+        let batches = exporter.map(|exporter| {
+            let (batches, waiting) = mpsc::channel(WAITING_BATCHES);
+            tokio::spawn(send(waiting, exporter, Arc::clone(&counters)));
+            batches
+        });
+        tokio::spawn(keep_and_pass_on(queue, kept, batches, Arc::clone(&counters)));
         let version = env!("CARGO_PKG_VERSION");
         let scope = InstrumentationScope::builder("portolan").with_version(version).build();
         Ok(Arc::new(Self { spans, scope, counters }))
@@ -111,25 +122,58 @@ impl Queue {
     }
 }
 
-/// Sends spans until the queue is closed.
-async fn send(mut queue: mpsc::Receiver<Queued>, exporter: SpanExporter, counters: Arc<Counters>) {
-    let (mut batch, mut waiting) = (Vec::new(), Vec::new());
-    let mut is_failing = false;
+/// Spans that are sent together, and those who wait until they are sent.
+struct Batch {
+    spans: Vec<SpanData>,
+    waiting: Vec<oneshot::Sender<()>>,
+}
+
+/// Keeps spans until the queue is closed, and passes them on in batches if there is a collector. Spans are kept also
+/// while the collector hangs: a batch for which there is no room is dropped and counted.
+async fn keep_and_pass_on(
+    mut queue: mpsc::Receiver<Queued>,
+    kept: Arc<KeptTraces>,
+    batches: Option<mpsc::Sender<Batch>>,
+    counters: Arc<Counters>,
+) {
     while let Some(first) = queue.recv().await {
+        let mut batch = Batch { spans: Vec::new(), waiting: Vec::new() };
         let deadline = Instant::now() + DELAY;
         let mut next = Some(first);
         while let Some(queued) = next.take() {
             match queued {
-                Queued::Span(span) => batch.push(span.data),
-                Queued::Flush(reply) => waiting.push(reply),
+                Queued::Span(span) => {
+                    kept.add(&span.data);
+                    if batches.is_some() {
+                        batch.spans.push(span.data);
+                    }
+                }
+                Queued::Flush(reply) => batch.waiting.push(reply),
             }
-            if batch.len() < BATCH && waiting.is_empty() {
+            if batch.spans.len() < BATCH && batch.waiting.is_empty() {
                 next = timeout_at(deadline, queue.recv()).await.ok().flatten();
             }
         }
-        let count = batch.len() as u64;
+        let Some(batches) = &batches else { continue };
+        let count = batch.spans.len() as u64;
+        let passed = match batch.waiting.is_empty() {
+            true => batches.try_send(batch).is_ok(),
+            // A flush has a time-out of its own.
+            false => batches.send(batch).await.is_ok(),
+        };
+        if !passed {
+            counters.dropped.fetch_add(count, Relaxed);
+        }
+    }
+}
+
+/// Sends batches until there are no more.
+async fn send(mut batches: mpsc::Receiver<Batch>, exporter: SpanExporter, counters: Arc<Counters>) {
+    let mut is_failing = false;
+    while let Some(Batch { spans, waiting }) = batches.recv().await {
+        let count = spans.len() as u64;
         // The exporter tries again for as long as the collector asks it to.
-        match exporter.export(std::mem::take(&mut batch)).await {
+        match exporter.export(spans).await {
             Ok(()) => {
                 counters.exported.fetch_add(count, Relaxed);
                 if is_failing {
@@ -145,7 +189,7 @@ async fn send(mut queue: mpsc::Receiver<Queued>, exporter: SpanExporter, counter
                 is_failing = true;
             }
         }
-        for reply in waiting.drain(..) {
+        for reply in waiting {
             // An error means that nobody waits any longer.
             let _sent = reply.send(());
         }

@@ -1,4 +1,5 @@
-//! Traces: the way of a request through the host, in the types of OpenTelemetry, sent to a collector over OTLP.
+//! Traces: the way of a request through the host, in the types of OpenTelemetry, sent to a collector over OTLP. The
+//! latest are kept in memory for the operator.
 //!
 //! # The modules, in reading order
 //!
@@ -7,7 +8,9 @@
 //! - `sampler`: which traces are recorded.
 //! - [`span`](Span): a part of a trace while it lasts.
 //! - [`telemetry`](Telemetry): begins traces and their spans.
-//! - `exporter`: the bounded queue of finished spans, and the task that sends them. `client` is its HTTP client.
+//! - `exporter`: the bounded queue of finished spans, and the task that keeps and sends them. `client` is its HTTP
+//!   client.
+//! - `kept`: the latest traces in memory, each a `kept_trace`; [`report`](TraceReport): one as the operator reads it.
 //!
 //! # Invariants
 //!
@@ -18,6 +21,9 @@
 mod client;
 mod context;
 mod exporter;
+mod kept;
+mod kept_trace;
+mod report;
 mod sampler;
 mod settings;
 mod span;
@@ -26,6 +32,7 @@ mod telemetry;
 pub use context::TraceContext;
 pub use exporter::SpanCounts;
 pub use opentelemetry::trace::SpanKind;
+pub use report::{SpanReport, TraceReport, TraceSummary};
 pub use settings::TelemetrySettings;
 pub use span::Span;
 pub use telemetry::Telemetry;

@@ -1,4 +1,4 @@
-//! Which traces are recorded: a share of them, and those whose caller says so, up to a limit.
+//! The choice of traces to record: a share of them, and those whose caller says so, up to a limit.
 
 use crate::{context::TraceContext, settings::TelemetrySettings};
 use std::{
@@ -23,7 +23,7 @@ pub(crate) struct Sampler {
 
 impl Sampler {
     pub(crate) fn new(settings: &TelemetrySettings) -> Self {
-        let threshold = settings.sample * (1_u64 << DECIDING_BITS) as f64;
+        let threshold = settings.share() * (1_u64 << DECIDING_BITS) as f64;
         Self {
             threshold: threshold as u64,
             follow_callers: settings.follow_callers,
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     fn sampler(sample: f64) -> Sampler {
-        Sampler::new(&TelemetrySettings { sample, ..TelemetrySettings::default() })
+        Sampler::new(&TelemetrySettings { sample: Some(sample), ..TelemetrySettings::default() })
     }
 
     fn caller(flags: &str) -> Option<TraceContext> {
@@ -103,7 +103,7 @@ mod tests {
         // The trace of a caller goes on without a span of this host.
         let passed = sampler.decide(caller("01")).unwrap();
         assert_eq!(Some(passed.to_string()), caller("01").map(|caller| caller.to_string()));
-        // What is stored for later is not recorded then either.
+        // A context that is stored for later is not recorded then either.
         let (stored, _) = TraceContext::parse_stored(&passed.stored(true)).unwrap();
         assert!(!passed.is_recorded && !stored.is_recorded, "{stored}");
     }
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn the_share_decides_if_callers_do_not() {
         let settings = TelemetrySettings {
-            sample: 1.0,
+            sample: Some(1.0),
             follow_callers: false,
             ..TelemetrySettings::default()
         };

@@ -10,14 +10,24 @@ const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORT
 const SHARE: &str = "OTEL_TRACES_SAMPLER_ARG";
 const PROTOCOLS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"];
 
-/// Where traces are sent, and which. The fields are those of the table `[telemetry]`.
+/// The share of traces that are recorded, if the operator sets none, with a collector and without.
+const SAMPLE: f64 = 0.1;
+const KEPT_SAMPLE: f64 = 0.01;
+/// The largest number of traces that are kept in memory.
+const MAX_KEPT: usize = 1_000;
+
+/// The choice of traces that are recorded, how many are kept, and their collector. The fields are those of the table
+/// `[telemetry]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TelemetrySettings {
-    /// The address of a collector that takes OTLP over HTTP, without `/v1/traces`; `None` to record nothing.
+    /// The address of a collector that takes OTLP over HTTP, without `/v1/traces`; `None` to send nothing.
     pub otlp_endpoint: Option<String>,
-    /// The share of traces that are recorded, from 0 to 1, of those whose caller does not decide.
-    pub sample: f64,
+    /// The share of traces that are recorded, from 0 to 1, of those whose caller does not decide; `None` for 0.1 with
+    /// a collector and 0.01 without.
+    pub sample: Option<f64>,
+    /// The number of latest traces that are kept in memory for the operator; 0 for none.
+    pub keep: usize,
     /// The name of this host in traces.
     pub service_name: String,
     /// A file with headers for the collector, such as its key: a line `name=value` each.
@@ -30,7 +40,8 @@ impl Default for TelemetrySettings {
     fn default() -> Self {
         Self {
             otlp_endpoint: None,
-            sample: 0.1,
+            sample: None,
+            keep: 200,
             service_name: "portolan".to_owned(),
             headers_file: None,
             follow_callers: true,
@@ -59,12 +70,12 @@ impl TelemetrySettings {
             let kind = sampler.strip_prefix("parentbased_");
             self.follow_callers = kind.is_some();
             match kind.unwrap_or(&sampler) {
-                "always_on" => self.sample = 1.0,
-                "always_off" => self.sample = 0.0,
+                "always_on" => self.sample = Some(1.0),
+                "always_off" => self.sample = Some(0.0),
                 "traceidratio" => {
                     let share = variable(SHARE).map_or(Some(1.0), |text| text.parse().ok());
                     match share.filter(|share| (0.0..=1.0).contains(share)) {
-                        Some(share) => self.sample = share,
+                        Some(share) => self.sample = Some(share),
                         None => faults.push(format!("{SHARE} must be a number from 0 to 1")),
                     }
                 }
@@ -77,7 +88,7 @@ impl TelemetrySettings {
         let is_disabled =
             variable("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"));
         if is_disabled || variable("OTEL_TRACES_EXPORTER").is_some_and(|name| name == "none") {
-            self.otlp_endpoint = None;
+            (self.otlp_endpoint, self.keep) = (None, 0);
         } else if let Some((name, protocol)) = protocol.filter(|(_, text)| text == "grpc") {
             faults.push(format!(
                 "{name} is {protocol}: it must be http/protobuf, because spans are sent over HTTP"
@@ -86,12 +97,21 @@ impl TelemetrySettings {
         self
     }
 
+    /// Returns the share of traces that are recorded.
+    pub(crate) fn share(&self) -> f64 {
+        let usual = if self.otlp_endpoint.is_some() { SAMPLE } else { KEPT_SAMPLE };
+        self.sample.unwrap_or(usual)
+    }
+
     /// Returns every fault of the settings, each with its fix.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
-        if !(0.0..=1.0).contains(&self.sample) {
-            let sample = self.sample;
+        if let Some(sample) = self.sample.filter(|sample| !(0.0..=1.0).contains(sample)) {
             faults.push(format!("telemetry.sample is {sample}: it must be 0 to 1"));
+        }
+        if self.keep > MAX_KEPT {
+            let keep = self.keep;
+            faults.push(format!("telemetry.keep is {keep}: it must be 0 to {MAX_KEPT}"));
         }
         let is_usable = |text: &String| {
             Url::parse(text).is_ok_and(|url| {
@@ -143,11 +163,13 @@ mod tests {
             ("OTEL_TRACES_SAMPLER_ARG", "0.25"),
         ]);
         assert_eq!(set.otlp_endpoint.as_deref(), Some("http://collector:4318"));
-        assert_eq!((set.sample, set.follow_callers, &*set.service_name), (0.25, true, "staging"));
+        assert_eq!((set.share(), set.follow_callers, &*set.service_name), (0.25, true, "staging"));
         assert!(set.faults().is_empty());
         let all = with(&[("OTEL_TRACES_SAMPLER", "always_on")]);
-        assert_eq!((all.sample, all.follow_callers), (1.0, false));
-        assert_eq!(with(&[endpoint, ("OTEL_SDK_DISABLED", "true")]).otlp_endpoint, None);
+        assert_eq!((all.share(), all.follow_callers), (1.0, false));
+        let disabled = with(&[endpoint, ("OTEL_SDK_DISABLED", "true")]);
+        assert_eq!((disabled.otlp_endpoint, disabled.keep), (None, 0));
+        assert_eq!((with(&[]).share(), with(&[endpoint]).share()), (0.01, 0.1));
     }
 
     #[test]
@@ -156,8 +178,10 @@ mod tests {
             let faults = settings.faults();
             assert!(faults.len() == 1 && faults[0].contains(name), "{faults:?}");
         };
-        let sample = TelemetrySettings { sample: 2.0, ..TelemetrySettings::default() };
+        let sample = TelemetrySettings { sample: Some(2.0), ..TelemetrySettings::default() };
         faulty(sample, "telemetry.sample");
+        let keep = TelemetrySettings { keep: 1_000_000, ..TelemetrySettings::default() };
+        faulty(keep, "telemetry.keep");
         let ratio = ("OTEL_TRACES_SAMPLER", "traceidratio");
         for variables in [
             &[("OTEL_TRACES_SAMPLER", "jaeger_remote")][..],

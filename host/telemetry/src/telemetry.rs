@@ -3,6 +3,8 @@
 use crate::{
     context::TraceContext,
     exporter::{Queue, SpanCounts},
+    kept::KeptTraces,
+    report::{TraceReport, TraceSummary},
     sampler::Sampler,
     settings::TelemetrySettings,
     span::Span,
@@ -10,8 +12,8 @@ use crate::{
 use opentelemetry::trace::SpanKind;
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
-/// The traces of a host. Without a collector nothing is recorded, and the traces of callers are passed on as they
-/// are.
+/// The traces of a host. If there is no collector and none are kept, nothing is recorded, and the traces of callers
+/// are passed on as they are.
 #[derive(Debug, Clone, Default)]
 pub struct Telemetry(Option<Arc<Recorder>>);
 
@@ -19,18 +21,23 @@ pub struct Telemetry(Option<Arc<Recorder>>);
 struct Recorder {
     sampler: Sampler,
     queue: Arc<Queue>,
+    kept: Arc<KeptTraces>,
 }
 
 impl Telemetry {
-    /// Starts the task that sends spans, if there is a collector.
+    /// Starts the task that keeps and sends spans, if they are kept or there is a collector.
     ///
     /// # Errors
     ///
     /// Fails with a text for the operator if a setting cannot be used.
     pub fn start(settings: &TelemetrySettings) -> Result<Self, String> {
-        let Some(endpoint) = &settings.otlp_endpoint else { return Ok(Self::default()) };
-        let (sampler, queue) = (Sampler::new(settings), Queue::start(settings, endpoint)?);
-        Ok(Self(Some(Arc::new(Recorder { sampler, queue }))))
+        if settings.otlp_endpoint.is_none() && settings.keep == 0 {
+            return Ok(Self::default());
+        }
+        let kept = Arc::new(KeptTraces::new(settings.keep));
+        let queue = Queue::start(settings, Arc::clone(&kept))?;
+        let sampler = Sampler::new(settings);
+        Ok(Self(Some(Arc::new(Recorder { sampler, queue, kept }))))
     }
 
     /// Returns where the spans of a request begin, whose caller may have sent a trace; `None` if it belongs to no
@@ -105,6 +112,16 @@ impl Telemetry {
     /// Returns what became of the spans since the start.
     pub fn span_counts(&self) -> SpanCounts {
         self.0.as_ref().map_or_else(SpanCounts::default, |recorder| recorder.queue.counts())
+    }
+
+    /// Returns the traces that are kept, the latest first.
+    pub fn kept(&self) -> Vec<TraceSummary> {
+        self.0.as_ref().map_or_else(Vec::new, |recorder| recorder.kept.list())
+    }
+
+    /// Returns a kept trace by its id, or by the id of one of its requests.
+    pub fn find_kept(&self, id: &str) -> Option<TraceReport> {
+        self.0.as_ref()?.kept.find(id)
     }
 
     /// Sends all spans that have finished, for at most this time.

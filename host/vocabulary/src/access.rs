@@ -1,6 +1,6 @@
 //! The access classes of actions.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The OAuth scopes, one for each access class that needs a scope.
 pub const SCOPES: [&str; 3] = [READ, WRITE, EVENTS];
@@ -9,7 +9,7 @@ const WRITE: &str = "svc.write";
 const EVENTS: &str = "svc.events";
 
 /// The access class of an action.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Access {
     Read,

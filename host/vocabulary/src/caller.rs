@@ -1,6 +1,6 @@
 //! The caller: the agent, or the system, that a call acts for.
 
-use crate::Timestamp;
+use crate::{ApprovalPolicy, Timestamp};
 use serde_json::Value;
 use std::{net::IpAddr, sync::Arc};
 
@@ -12,6 +12,14 @@ pub enum Caller {
 }
 
 impl Caller {
+    /// Returns the agent, if one calls.
+    pub const fn agent(&self) -> Option<&AgentCaller> {
+        match self {
+            Self::Agent(agent) => Some(agent),
+            Self::System { .. } => None,
+        }
+    }
+
     /// Returns whether the call runs in test mode, whose data is invisible in live mode.
     pub fn test_mode(&self) -> bool {
         match self {
@@ -35,6 +43,8 @@ pub struct AgentCaller {
     pub test_mode: bool,
     /// The suspension of the owner, if they are suspended.
     pub suspension: Option<Arc<Suspension>>,
+    /// The approval policy of the owner, if the owner limits their agents.
+    pub policy: Option<Arc<ApprovalPolicy>>,
     /// The address of the client, if it is known.
     pub address: Option<IpAddr>,
 }
@@ -48,7 +58,7 @@ impl AgentCaller {
 /// The suspension of a person: their agents can read, but not write.
 #[derive(Debug, Clone)]
 pub struct Suspension {
-    /// Why, for the person and their agents.
+    /// The reason, for the person and their agents.
     pub reason: String,
     /// `None` until the person is reinstated.
     pub until: Option<Timestamp>,

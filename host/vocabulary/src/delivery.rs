@@ -100,7 +100,7 @@ pub struct EventParts<'a> {
     pub data: &'a str,
 }
 
-/// What the rules say about an event.
+/// The time at which the rules deliver an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Timing {
     Now,
@@ -118,6 +118,17 @@ struct Named {
 #[derive(Deserialize)]
 struct Actor {
     owner_id: Option<String>,
+}
+
+impl QuietHours {
+    /// Returns whether an instant is in these hours; not if there is no such time zone.
+    pub fn contain(&self, now: Timestamp) -> bool {
+        let Some(minute) = minute_of_day(&self.time_zone, now) else { return false };
+        match self.from < self.to {
+            true => (self.from..self.to).contains(&minute),
+            false => minute >= self.from || minute < self.to,
+        }
+    }
 }
 
 impl DeliveryRules {
@@ -161,12 +172,7 @@ impl DeliveryRules {
     /// Returns the end of the quiet hours in which this instant is.
     pub fn quiet_until(&self, now: Timestamp) -> Option<Timestamp> {
         let hours = self.quiet_hours.as_ref()?;
-        let minute = minute_of_day(&hours.time_zone, now)?;
-        let is_quiet = match hours.from < hours.to {
-            true => (hours.from..hours.to).contains(&minute),
-            false => minute >= hours.from || minute < hours.to,
-        };
-        if is_quiet { next(&hours.time_zone, hours.to, now) } else { None }
+        if hours.contain(now) { next(&hours.time_zone, hours.to, now) } else { None }
     }
 
     /// Returns the number of people and things that are muted.

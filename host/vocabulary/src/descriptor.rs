@@ -35,7 +35,7 @@ pub struct Descriptor {
 /// A value for programs that know its key.
 #[derive(Debug, Clone)]
 pub struct Annotation {
-    /// What the annotation describes: empty for the capability, or a path such as `actions.search`.
+    /// The place that the annotation describes: empty for the capability, or a path such as `actions.search`.
     pub at: String,
     pub key: String,
     /// `Err` holds the reason why the text is not JSON.
@@ -60,9 +60,29 @@ pub const PERSON_PAGE: &str = "portolan/person_page";
 /// The annotation of actions of access `write` or `internal` that have no dry run: `true`.
 pub const NO_DRY_RUN: &str = "portolan/no_dry_run";
 
+/// The annotation of the capability, or of its actions of access `write` or `internal`, with what they bring about:
+/// `{category, counterpart?, first_contact?, amount?, currency?}`.
+pub const CONSEQUENCE: &str = "portolan/consequence";
+
+/// The annotation of actions of access `write` that only a person makes, on a page of the host: `true`.
+pub const BY_PERSON: &str = "portolan/by_person";
+
+/// The annotation of an action of access `internal` whose text programs read under a secret address:
+/// `{media_type}`.
+pub const PUBLISHED: &str = "portolan/published";
+
 /// The annotations that the host knows.
-pub const KNOWN_ANNOTATIONS: [&str; 6] =
-    [WHILE_SUSPENDED, LEFT_OUT_OF_EXPORTS, TOOLS, INTENTS, PERSON_PAGE, NO_DRY_RUN];
+pub const KNOWN_ANNOTATIONS: [&str; 9] = [
+    WHILE_SUSPENDED,
+    LEFT_OUT_OF_EXPORTS,
+    TOOLS,
+    INTENTS,
+    PERSON_PAGE,
+    NO_DRY_RUN,
+    CONSEQUENCE,
+    BY_PERSON,
+    PUBLISHED,
+];
 
 impl Descriptor {
     /// Returns whether exports of people's data leave out a collection.
@@ -80,6 +100,11 @@ impl Descriptor {
     /// Returns whether an action is not run in dry runs.
     pub fn has_no_dry_run(&self, action: &str) -> bool {
         self.has_annotation(&format!("actions.{action}"), NO_DRY_RUN)
+    }
+
+    /// Returns whether only a person makes an action, on a page of the host.
+    pub fn is_by_person(&self, action: &str) -> bool {
+        self.has_annotation(&format!("actions.{action}"), BY_PERSON)
     }
 
     /// Returns whether an annotation is `true`.

@@ -16,6 +16,8 @@ pub const EMAIL_NOTICES: &str = ":email_notices";
 pub const LOOKUPS_OF: &str = ":lookups/";
 /// The prefix of the capability's id in the timers of exports and erasures that the capability has requested.
 pub const PEOPLE_OF: &str = ":people/";
+/// The prefix of the capability's id in the timers of calls that a person has approved there.
+pub const APPROVED_OF: &str = ":approved/";
 /// The id that the timers of held events have in place of a capability's id. A timer's name is the owner's id.
 pub const HELD_EVENTS: &str = ":held";
 /// The id that the host's own collections and events have in place of a capability's id.

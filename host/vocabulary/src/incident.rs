@@ -20,7 +20,7 @@ pub enum IncidentState {
 pub struct IncidentStateRow {
     pub state: IncidentState,
     pub name: &'static str,
-    /// What people read.
+    /// The title that people read.
     pub title: &'static str,
 }
 
@@ -85,7 +85,7 @@ pub struct Maintenance {
     pub ends_at: Timestamp,
 }
 
-/// What the operator has told about an incident.
+/// An operator's statement about an incident.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct IncidentUpdate {
     pub at: Timestamp,

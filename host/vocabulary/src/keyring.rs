@@ -24,10 +24,14 @@ type Keys = Zeroizing<Vec<[u8; 32]>>;
 impl Keyring {
     /// The purposes, each with derived keys of its own.
     pub const ADDRESSES: &str = "addresses";
+    pub const BLOBS: &str = "blobs";
     pub const CURSORS: &str = "cursors";
     pub const EMAILS: &str = "emails";
+    pub const LOOKUPS: &str = "lookups";
     pub const MAC: &str = "mac";
     pub const RATES: &str = "rates";
+    pub const RECORDED_ARGUMENTS: &str = "recorded arguments";
+    pub const RECORDINGS: &str = "recordings";
     pub const SEAL: &str = "seal";
     pub const SIGNING_KEYS: &str = "signing keys";
     pub const TEXT_MESSAGES: &str = "text messages";
@@ -63,8 +67,8 @@ impl Keyring {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Replaces the keys of this keyring and of all its clones by those of another one. What was derived before
-    /// stays as it is.
+    /// Replaces the keys of this keyring and of all its clones by those of another one. Keys that were derived
+    /// before stay as they are.
     pub fn replace(&self, other: &Self) {
         let keys = other.keys();
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = keys;

@@ -6,15 +6,17 @@
 //! - `identifier`, `digest`: ids and the names that capabilities may use; SHA-256 digests.
 //! - `text`: untrusted texts with their control characters escaped.
 //! - `access`, `caller`: access classes of actions, and the agent or system that a call acts for.
-//! - `publisher`: whom a component comes from.
+//! - `publisher`: the publisher of a component.
 //! - `descriptor`: the descriptor of a component.
 //! - `plain_json`: JSON texts as they are stored.
 //! - `zone`: time zones, and instants in them for people to read.
 //! - `delivery`: the rules of a person about the events that reach them.
+//! - `approvals`: what a person's agents may do alone, and the calls that wait for the person.
 //! - `role`: what the host itself needs capabilities for.
 //! - `operator`: who runs the host, and what they may do.
 //! - `incident`: what the operator tells the public about incidents and planned maintenance.
 //! - `failure`: the envelope of every failure.
+//! - `release`: when a version that is given to a share of callers is taken back.
 //! - `people`, `people_request`: whose data a document is, its export and its erasure; the stored requests
 //!   for an export or an erasure.
 //! - `bucket`: a rate limit over a period.
@@ -31,6 +33,7 @@
 //! - No secret key is ever shown by `Debug`.
 
 mod access;
+mod approvals;
 mod bucket;
 mod caller;
 mod clock;
@@ -51,6 +54,8 @@ mod people_request;
 mod plain_json;
 mod publisher;
 mod quotas;
+mod recording;
+mod release;
 mod retention;
 mod role;
 pub mod sealed;
@@ -60,6 +65,10 @@ mod timestamp;
 mod zone;
 
 pub use access::{Access, SCOPES};
+pub use approvals::{
+    Amount, ApprovalPolicy, ApprovedCall, Consequence, CoveredCall, HeldCall, InvalidPolicy,
+    WaitReason,
+};
 pub use bucket::{Bucket, DAY, HOUR, MINUTE};
 pub use caller::{AgentCaller, Caller, Claimed, KnownOwner, OwnedAgent, Suspension};
 pub use clock::Clock;
@@ -68,21 +77,21 @@ pub use delivery::{
     RulesChange, Timing, is_always_delivered, is_time_zone,
 };
 pub use descriptor::{
-    ActionDescriptor, Annotation, Collection, Descriptor, ErrorDeclaration, Geo, INTENTS, Index,
-    Invocation, KNOWN_ANNOTATIONS, LEFT_OUT_OF_EXPORTS, NO_DRY_RUN, PERSON_PAGE, Prompt,
-    PromptArgument, Publication, StateMachine, Status, Subscription, TOOLS, Transition,
-    WHILE_SUSPENDED,
+    ActionDescriptor, Annotation, BY_PERSON, CONSEQUENCE, Collection, Descriptor, ErrorDeclaration,
+    Geo, INTENTS, Index, Invocation, KNOWN_ANNOTATIONS, LEFT_OUT_OF_EXPORTS, NO_DRY_RUN,
+    PERSON_PAGE, PUBLISHED, Prompt, PromptArgument, Publication, StateMachine, Status,
+    Subscription, TOOLS, Transition, WHILE_SUSPENDED,
 };
 pub use digest::Digest;
 pub use email::{Email, EmailContent, is_told_by_email};
 pub use failure::{Failure, RETRY_SOON_S};
 pub use hexadecimal::{from_hex, to_hex};
 pub use identifier::{
-    CATALOG_CHANGED, EMAIL_NOTICES, FEEDS_PUBLISHED, FINDER_TOOLS, HELD_EVENTS, HOST, HOST_EVENTS,
-    LOOKUPS_OF, NOTIFICATIONS_DIGEST, OUTGOING_EMAIL, OUTGOING_SMS, OWNER_LEAVING, OWNER_LEFT,
-    PEOPLE_OF, RESERVED_IDS, SMS_UNDELIVERABLE, STREAM_GAP, WEBHOOK_CHALLENGE, WEBHOOK_DISABLED,
-    WEBHOOK_TEST, entropy, is_capability_id, is_event_name, is_event_type, is_snake_case, made_at,
-    new_identifier, new_request_id,
+    APPROVED_OF, CATALOG_CHANGED, EMAIL_NOTICES, FEEDS_PUBLISHED, FINDER_TOOLS, HELD_EVENTS, HOST,
+    HOST_EVENTS, LOOKUPS_OF, NOTIFICATIONS_DIGEST, OUTGOING_EMAIL, OUTGOING_SMS, OWNER_LEAVING,
+    OWNER_LEFT, PEOPLE_OF, RESERVED_IDS, SMS_UNDELIVERABLE, STREAM_GAP, WEBHOOK_CHALLENGE,
+    WEBHOOK_DISABLED, WEBHOOK_TEST, entropy, is_capability_id, is_event_name, is_event_type,
+    is_snake_case, made_at, new_identifier, new_request_id,
 };
 pub use incident::{
     INCIDENT_STATES, Incident, IncidentState, IncidentStateRow, IncidentUpdate, Maintenance,
@@ -97,9 +106,14 @@ pub use people::{
 };
 pub use people_request::PeopleRequest;
 pub use plain_json::plain_json;
-pub use portolan_codes::{ErrorCode, ErrorKind};
+pub use portolan_codes::{CATEGORIES, ErrorCode, ErrorKind, OWN, is_category};
 pub use publisher::{NotAPublisher, Publisher};
 pub use quotas::{Quota, QuotaRow, Quotas};
+pub use recording::RecordingSettings;
+pub use release::{
+    CallResult, RELEASE_RULES, RELEASE_SHARES, RELEASE_SPANS_MINUTES, ReleaseBreach,
+    ReleaseFigures, ReleaseRule, failures_in_a_row, release_breach,
+};
 pub use retention::Retention;
 pub use role::{Role, Roles};
 pub use text::{one_line, printable};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::{fmt, sync::Arc};
 
-/// What an operator may do. Each role may also do what the roles before it may.
+/// The role of an operator. Each role may also do what the roles before it may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OperatorRole {

@@ -1,4 +1,4 @@
-//! Whom a component comes from.
+//! The publisher of a component.
 
 use crate::hexadecimal::from_hex;
 use std::{fmt, str::FromStr};

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
 
-/// What a capability does for the host. A component declares the roles that it can take on, and the
-/// operator's configuration assigns each role to one capability.
+/// The use that the host makes of a capability. A component declares the roles that it can take on,
+/// and the operator's configuration assigns each role to one capability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -16,13 +16,14 @@ pub enum Role {
     SignalStatements,
     Preferences,
     ReportReview,
+    Approvals,
 }
 
 /// One row of the table of roles.
 struct RoleRow {
     role: Role,
     name: &'static str,
-    /// What the host uses the capability for.
+    /// The purpose for which the host uses the capability.
     purpose: &'static str,
     /// The actions that the host calls or names to callers.
     actions: &'static [&'static str],
@@ -30,7 +31,7 @@ struct RoleRow {
     sensitive: bool,
 }
 
-const ROLES: [RoleRow; 8] = [
+const ROLES: [RoleRow; 9] = [
     RoleRow {
         role: Role::PhoneVerification,
         name: "phone_verification",
@@ -95,6 +96,13 @@ const ROLES: [RoleRow; 8] = [
         purpose: "the operator's console lists people's reports and records decisions",
         actions: &["waiting", "triage", "decide", "decide_appeal", "suspend", "reinstate"],
         sensitive: false,
+    },
+    RoleRow {
+        role: Role::Approvals,
+        name: "approvals",
+        purpose: "calls of agents that their person wants to decide about wait for the person",
+        actions: &["hold", "executed", "get"],
+        sensitive: true,
     },
 ];
 

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Zone(TimeZone);
 
-/// How exactly an instant is known, or worth reading.
+/// The precision of an instant, as it is known or worth reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precision {
     Minute,

@@ -33,7 +33,9 @@ struct AgentCredits;
 /// price of an action is held when it is called, and then spent or refunded: `quote` says how much
 /// and when. Each agent has an account; `transfer` moves credits between the agents of one person.
 #[capability(
-    id = "agent_credits", title = "Agent credits", tags = ["credits", "limits"],
+    id = "agent_credits",
+    consequence = portolan_sdk::Consequence::of("payment"),
+    title = "Agent credits", tags = ["credits", "limits"],
     invokes = [accounts::LIST_AGENTS, prices::CATEGORY],
     collections = [ACCOUNTS, PEOPLE, ENTRIES, HOLDS, CODES, REDEMPTIONS],
     state_machines = [ACCOUNT, HOLD]
@@ -82,8 +84,8 @@ impl AgentCredits {
 
     /// Get the price of a call.
     ///
-    /// Give the capability and the body of the call, as a `next` names them. Whatever is not in the
-    /// price list is free.
+    /// Give the capability and the body of the call, as a `next` names them. Calls outside the
+    /// price list are free.
     #[action(
         access = read, idempotent,
         example = json!({
@@ -100,7 +102,9 @@ impl AgentCredits {
     /// With `from_agent_id`, they are taken from another agent's account, such as that of a revoked
     /// agent.
     #[action(
-        access = write, emits = [GRANTED, LOW],
+        access = write,
+        consequence = portolan_sdk::Consequence::of("payment").about(&["to_agent_id"]).amount("amount"),
+        emits = [GRANTED, LOW],
         example = json!({ "to_agent_id": "agt_01JZX8Q4M2N6P7R8S9T0V1W2X3", "amount": 5 }),
         intents = intents::TRANSFER
     )]
@@ -113,7 +117,9 @@ impl AgentCredits {
     /// Each person can redeem a code once. After a few codes that cannot be redeemed, further
     /// attempts are refused for a while.
     #[action(
-        access = write, emits = [GRANTED, LOW],
+        access = write,
+        consequence = portolan_sdk::Consequence::of("own"),
+        emits = [GRANTED, LOW],
         example = json!({ "code": "7K2M-QX4D-9HTV-3B8N" }),
         intents = intents::REDEEM
     )]
@@ -128,7 +134,10 @@ impl AgentCredits {
     ///
     /// The same `ref` again returns the same hold in its current state, whatever the other fields
     /// say. End it with `capture` or `release`; it is released automatically after `ttl_s`.
-    #[action(access = internal, callers = ["applications", "intros", "pairings"], idempotent, emits = [GRANTED, LOW])]
+    #[action(
+        access = internal,
+        consequence = portolan_sdk::Consequence::of("payment").amount("amount"),
+        callers = ["applications", "intros", "pairings"], idempotent, emits = [GRANTED, LOW])]
     fn hold(call: &Call, input: HoldInput) -> Result<HoldView, CreditsError> {
         holds::hold(call, input)
     }
@@ -136,7 +145,10 @@ impl AgentCredits {
     /// Spend the credits of a hold.
     ///
     /// A repeated call changes nothing.
-    #[action(access = internal, callers = ["applications", "intros", "pairings"], idempotent, emits = [GRANTED, LOW])]
+    #[action(
+        access = internal,
+        consequence = portolan_sdk::Consequence::of("payment"),
+        callers = ["applications", "intros", "pairings"], idempotent, emits = [GRANTED, LOW])]
     fn capture(call: &Call, input: HoldId) -> Result<HoldView, CreditsError> {
         holds::capture(call, &input.hold_id)
     }

@@ -76,7 +76,7 @@ pub(crate) fn let_others_stand(
 /// The person who answers for a listing when the caller changes it.
 pub(crate) struct Responsible {
     pub(crate) owner_id: String,
-    /// What is known about the person; `None` if they do not exist.
+    /// The known data of the person; `None` if they do not exist.
     pub(crate) person: Option<Person>,
 }
 

@@ -1,4 +1,5 @@
-//! What a listing may say and show for the age of its owner, and whether it may be public.
+//! The rules that depend on the age of a listing's owner: what it may say and show, and whether it
+//! may be public.
 
 use crate::{documents::*, refusals::*, types::*};
 use listing_search::ensure_old_enough;

@@ -1,11 +1,11 @@
-//! The actions that are listed for the people who may change a listing: what its state allows, without
-//! what the call would refuse.
+//! The actions that are listed for the people who may change a listing: those that its state allows
+//! and the call would not refuse.
 
 use crate::{acting, age, documents::*, refusals::*, states::*, types::*};
 use portolan_sdk::prelude::*;
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
-/// What decides the actions on the listings of one owner and one organisation.
+/// The facts that decide the actions on the listings of one owner and one organisation.
 struct Standing {
     /// The person who answers for them; `None` if nobody does.
     responsible: Option<acting::Responsible>,
@@ -16,7 +16,7 @@ struct Standing {
 /// The owner and the organisation of a listing.
 type Owners = (String, Option<String>);
 
-/// The actions on several listings; what concerns several of them is read once.
+/// The actions on several listings; facts about several of them are read once.
 #[derive(Default)]
 pub(crate) struct Actions {
     known: RefCell<BTreeMap<Owners, Rc<Standing>>>,

@@ -18,7 +18,7 @@ pub(crate) struct Contradiction {
     field: String,
     /// The value of the field. Searches use it.
     stated: Value,
-    /// What was read from the text.
+    /// The value in the text.
     said: Value,
 }
 
@@ -45,8 +45,8 @@ pub(crate) fn find(listing: &Listing) -> Vec<Contradiction> {
     found
 }
 
-/// Returns whether two ranges of pay, rent or price have another currency, or nothing in common. What was
-/// read from a text may have no currency.
+/// Returns whether two ranges of pay, rent or price have another currency, or nothing in common. A value
+/// from a text may have no currency.
 fn differ(stated: &Compensation, said: &Value, is_home: bool) -> bool {
     let Ok(mut said) = serde_json::from_value::<Compensation>(said.clone()) else { return false };
     if said.currency == NO_CURRENCY {

@@ -64,7 +64,7 @@ fn counted(filter: Filter) -> Filter {
     public(filter).and(field("min_age").eq(0)).and(not(field("paused").eq(true)))
 }
 
-/// Counts what a query finds by category, side and remote.
+/// Counts the hits of a query by category, side and remote.
 fn facets(query: Query) -> Result<Facets> {
     let counts = CARDS.count_by(["category", "side", "remote"], query)?;
     let count = |counted: Counted| Count { value: counted.value, count: counted.count };

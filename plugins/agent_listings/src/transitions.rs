@@ -95,8 +95,8 @@ pub(crate) fn enter(
     write(listing, before)
 }
 
-/// Passes a listing of an organisation whose owner is gone to whoever answers for it. Refuses if
-/// nobody acts for the organisation any more.
+/// Passes a listing of an organisation whose owner is gone to the person who answers for it.
+/// Refuses if nobody acts for the organisation any more.
 pub(crate) fn adopt(call: &Call, listing: &mut Stored<Listing>) -> Result<()> {
     if listing.value.org_id.is_none() {
         return Ok(());

@@ -102,7 +102,7 @@ pub(crate) struct Content {
     /// policy and counts from the publication.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) valid_through: Option<String>,
-    /// Who may see it. The default is given by the category's policy.
+    /// Its visibility. The default is given by the category's policy.
     pub(crate) visibility: Option<Visibility>,
 }
 

@@ -1,4 +1,4 @@
-//! What follows when somebody of a conversation is gone: it is replaced, or its meetings end.
+//! The checks when a person of a conversation is gone: it is replaced, or its meetings end.
 
 use crate::conversation::{
     MEMBER_LEFT, end_thread, find_partner, open_thread, set_check, set_check_at,
@@ -23,9 +23,9 @@ pub(crate) fn reopen(call: &Call, input: &Step) -> Result<Answer<views::View>> {
     Ok(Answer::with(views::view(call.require_owner()?, &application)?, next))
 }
 
-/// Compares an application with its people. What an erasure leaves of a person with very many applications, or of
-/// a member of an organisation, is found here: the other side gets to know that its meetings with an erased person
-/// do not take place, and that nobody is left to talk with.
+/// Compares an application with its people. Remains of an erased person with very many applications, or of an
+/// erased member of an organisation, are found here: the other side is told that its meetings with the erased
+/// person do not take place, and that nobody is left to talk with.
 pub(crate) fn check(call: &Call, input: &Check) -> Result<()> {
     let Some(mut application) = APPLICATIONS.get(&input.application_id)? else {
         return notices::publish_gone(&input.application_id, &input.thread_id);

@@ -39,7 +39,7 @@ pub(crate) fn open_thread(
     });
     let opened = opened.map_err(|error| ApplicationError::of_thread(error, &application.id))?;
     (value.thread_id, value.thread_closed) = (Some(opened.thread_id), false);
-    // What both sides have allowed holds for their conversation only.
+    // The consents of both sides hold for their conversation only.
     (value.contact_id, value.contact) = (Some(me.to_owned()), Consents::default());
     set_check(call, application)
 }

@@ -1,4 +1,4 @@
-//! What the two sides do with an application: decisions, the answer to an offer, the withdrawal, and
+//! The two sides' steps with an application: decisions, the answer to an offer, the withdrawal, and
 //! the consent to contact data.
 
 use crate::conversation::{end_thread, ensure_can_talk, open_thread};

@@ -48,7 +48,7 @@ pub(crate) const QUESTIONS: Collection<Questions> = Collection::new("questions")
 
 pub(crate) const DAYS: Collection<Day> = Collection::new("days").people(&[Person::delete("$id")]);
 
-/// What an application is.
+/// An application's kind.
 #[choice(States)]
 pub(crate) enum Kind {
     /// An application to a role.
@@ -109,7 +109,7 @@ pub(crate) enum OfferAnswer {
     Decline,
 }
 
-/// What an application is about. Each kind has some of the ids.
+/// An application's subject. Each kind has some of the ids.
 #[message(Default)]
 pub(crate) struct About {
     /// The company of the map.
@@ -236,7 +236,7 @@ impl Consents {
 }
 
 impl About {
-    /// Returns the id of what an application is about: the role, the listing, the person, or the
+    /// Returns the id of the subject of an application: the role, the listing, the person, or the
     /// company.
     fn subject_id(&self) -> &str {
         let ids = [&self.role_id, &self.listing_id, &self.person_id, &self.target_id];
@@ -245,7 +245,7 @@ impl About {
 }
 
 impl Application {
-    /// Returns the key of the applicant and of what it is about.
+    /// Returns the key of the applicant and the subject.
     pub(crate) fn key(&self) -> String {
         format!("{}/{}/{}", self.owner_id, self.kind.name(), self.about.subject_id())
     }

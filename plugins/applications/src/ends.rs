@@ -1,5 +1,5 @@
-//! The delivery of what waits, and the ends of applications: by a timer, and by changes of listings
-//! and people.
+//! The delivery of waiting applications, and the ends of applications: by a timer, and by changes
+//! of listings and people.
 
 use crate::conversation::{end_thread, set_check_at};
 use crate::notices::{self, Notice};
@@ -9,7 +9,7 @@ use people_kit::listings::Card;
 use people_kit::{listings, people, relations, threads};
 use portolan_sdk::prelude::*;
 
-/// Delivers what waits for a target: each application in a call of its own.
+/// Delivers the applications that wait for a target, each in a call of its own.
 pub(crate) fn deliver_to_target(call: &Call, target_id: &str) -> Result<()> {
     let waiting = field("about.target_id").eq(target_id).and(field("state").eq(State::Waiting));
     for hit in APPLICATIONS.all(Query::new().filter(waiting)) {
@@ -144,8 +144,8 @@ pub(crate) fn deactivated(call: &Call, event: &Happened<Deactivated>) -> Result<
     end_with(call, owner_id, &step, event)
 }
 
-/// Ends what a person who is about to be erased has sent, also what was accepted, and those to a listing of
-/// theirs that wait for an answer of one of the two sides.
+/// Ends the applications of a person who is about to be erased, also accepted ones, and those to a listing
+/// of theirs that wait for an answer of one of the two sides.
 pub(crate) fn left(call: &Call, event: &Happened<OwnerLeft>) -> Result<()> {
     let step = Departure { action: "on_owner_left", sent: ACTIVE };
     end_with(call, &event.data.owner_id, &step, event)
@@ -175,15 +175,15 @@ pub(crate) fn org_archived(call: &Call, event: &Happened<OrgArchived>) -> Result
     }
 }
 
-/// How a person goes: the action, and the states in which what they have sent ends.
+/// The departure of a person: the action, and the states in which the sent applications end.
 struct Departure {
     action: &'static str,
     sent: &'static [State],
 }
 
-/// Ends what a person has sent and what nobody else can answer in their place: a call ends some, the others
-/// follow. Those that nobody has decided end with the listing. If colleagues go on with an application, or it
-/// was accepted, it is compared with its people soon, because the person may be erased.
+/// Ends the applications that a person has sent or that nobody else can answer in their place: a call ends
+/// some, the others follow. Those that nobody has decided end with the listing. If colleagues go on with an
+/// application, or it was accepted, it is compared with its people soon, because the person may be erased.
 fn end_with<T: Serialize>(
     call: &Call,
     owner_id: &str,

@@ -1,9 +1,9 @@
 //! The capability `applications`: applications to roles and enquiries to companies, delivered to
 //! those who act for them.
 //!
-//! The recipients are not stored: each call asks who acts for the company or organisation now. What is
-//! sent to a target that nobody has claimed waits, bounded and for 30 days, and is delivered when
-//! `owner_verification` or `social_org` say that somebody acts for it.
+//! The recipients are not stored: each call asks who acts for the company or organisation now. An
+//! application to a target that nobody has claimed waits, bounded and for 30 days, and is delivered
+//! when `owner_verification` or `social_org` say that somebody acts for it.
 
 mod checks;
 mod conversation;
@@ -44,7 +44,7 @@ struct Applications;
 /// Apply to a role, or write to a company, an investor or a founder of the map.
 ///
 /// `apply` goes to the people who act for the company of a role: the owners, admins and recruiters of
-/// the organisation that is linked to it, and whoever has proved its domain (`owner_verification`); or
+/// the organisation that is linked to it, and those who proved its domain (`owner_verification`); or
 /// to those behind a job listing. `enquire` goes to a company to get in touch, to offer a service, to
 /// pitch, or to meet a founder. They `decide`: shortlist, invite, offer, or reject with a reason. An
 /// invitation opens a conversation; an offer is accepted or declined by `answer`.
@@ -57,6 +57,7 @@ struct Applications;
 /// them.
 #[capability(
     id = "applications",
+    consequence = portolan_sdk::Consequence::of("application"),
     title = "Applications",
     tags = ["jobs", "map", "contact", "organisations"],
     invokes = [
@@ -86,7 +87,9 @@ impl Applications {
     /// The profile is a listing below `work.candidate`, fields, or both. `questions` lists what the role
     /// asks. With `dry_run`, everything is checked and nothing is sent.
     #[action(
-        access = write, cost_credits = 1, emits = [RECEIVED],
+        access = write,
+        consequence = portolan_sdk::Consequence::of("application").about(&["role_id", "listing_id"]).first_contact(),
+        cost_credits = 1, emits = [RECEIVED],
         example = json!({
             "role_id": ROLE_ID,
             "profile": {
@@ -107,7 +110,9 @@ impl Applications {
     /// It goes to the people who act for the company. They see the message and, if one is given, the
     /// public part of the person's own listing.
     #[action(
-        access = write, cost_credits = 1, emits = [RECEIVED],
+        access = write,
+        consequence = portolan_sdk::Consequence::of("application").about(&["target_id", "person_id", "signal_id"]).first_contact(),
+        cost_credits = 1, emits = [RECEIVED],
         example = json!({
             "purpose": "service", "target_id": TARGET_ID,
             "message": "I keep the books of three robotics companies, and have time for a fourth.",
@@ -196,7 +201,9 @@ impl Applications {
     /// Once both sides allow it, contact data may be written there, and nobody can take it back. Ask
     /// the person first.
     #[action(
-        access = write, idempotent, emits = [CONTACT_EXCHANGED],
+        access = write,
+        consequence = portolan_sdk::Consequence::of("account").about(&["application_id"]),
+        idempotent, emits = [CONTACT_EXCHANGED],
         example = json!({ "application_id": APPLICATION_ID, "allow": true }),
         intents = intents::EXCHANGE_CONTACT
     )]
@@ -231,7 +238,9 @@ impl Applications {
     ///
     /// They replace all earlier ones. Applications that were sent keep the questions that they answer.
     #[action(
-        access = write, idempotent,
+        access = write,
+        consequence = portolan_sdk::Consequence::of("own"),
+        idempotent,
         example = json!({
             "role_id": ROLE_ID,
             "questions": [{ "question": "From when can you work?", "required": true }],

@@ -9,7 +9,7 @@ use crate::{
 use people_kit::listings::{Card, Profile as Listing};
 use portolan_sdk::prelude::*;
 
-/// What is sent, beside what it is about.
+/// The parts of an application, beside its subject.
 struct Sent {
     action: &'static str,
     kind: Kind,
@@ -60,7 +60,7 @@ pub(crate) fn enquire(call: &Call, input: Enquire) -> Result<views::View> {
     send(call, me, subject, sent)
 }
 
-/// Delivers what is sent to those who act for the recipient, or keeps it until somebody does.
+/// Delivers an application to those who act for the recipient, or keeps it until somebody does.
 fn send(call: &Call, me: &str, subject: Subject, sent: Sent) -> Result<views::View> {
     let Sent { action, kind, listing, profile, message, answers } = sent;
     let Subject { about, to_owner_id, title, category, apply_url, .. } = subject;

@@ -1,4 +1,4 @@
-//! What an application is about, from the map or from a listing.
+//! The subject of an application, from the map or from a listing.
 
 use crate::{documents::*, refusals::*, types::*};
 use people_kit::listings::{self, Profile as Listing, Visibility};
@@ -58,7 +58,7 @@ const TARGETS: Feed<TargetRecord> = Feed::new("targets");
 const PEOPLE: Feed<PersonRecord> = Feed::new("people");
 const SIGNALS: Feed<SignalRecord> = Feed::new("signals");
 
-/// What an application is about.
+/// The subject of an application.
 pub(crate) struct Subject {
     pub(crate) about: About,
     /// The owner of the listing, if it belongs to no organisation.

@@ -70,8 +70,8 @@ pub(crate) fn name_allowed(refusal: &mut Refusal, allowed: &[&str]) {
     }
 }
 
-/// Applies `action` to an application and saves it, with its timer, its credits, and what prevents
-/// others.
+/// Applies `action` to an application and saves it, with its timer, its credits, and the document
+/// that prevents others.
 pub(crate) fn enter(
     call: &Call,
     application: &mut Stored<Application>,

@@ -112,13 +112,13 @@ pub(crate) struct Check {
 #[input(Clone, Default)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Profile {
-    /// What the applicant is, such as `Robotics engineer`.
+    /// The occupation, such as `Robotics engineer`.
     #[schemars(length(min = 2, max = 120))]
     pub(crate) headline: String,
-    /// What the applicant has done and looks for.
+    /// The applicant's experience and wishes.
     #[schemars(length(min = 1, max = 4000))]
     pub(crate) summary: Option<String>,
-    /// What the applicant can do, such as `Rust`.
+    /// The applicant's skills, such as `Rust`.
     #[serde(default)]
     #[schemars(length(max = 30), inner(length(min = 1, max = 60)))]
     pub(crate) skills: Vec<String>,
@@ -158,7 +158,7 @@ pub(crate) struct Apply {
     /// The person's own active listing below `work.candidate`. The recipients see it as it is then,
     /// and only while it is active. Give this, `profile` or both.
     pub(crate) profile_listing_id: Option<Text<1, 40>>,
-    /// What the applicant can do, in fields.
+    /// The applicant's profile, in fields.
     pub(crate) profile: Option<Profile>,
     /// A letter to the recipients.
     pub(crate) message: Option<Text<1, 4000>>,
@@ -168,7 +168,7 @@ pub(crate) struct Apply {
     pub(crate) answers: Vec<AnswerInput>,
 }
 
-/// What an enquiry is for.
+/// An enquiry's purpose.
 #[choice]
 pub(crate) enum Purpose {
     /// To get in touch with a company.
@@ -183,7 +183,7 @@ pub(crate) enum Purpose {
 
 #[input]
 pub(crate) struct Enquire {
-    /// What the enquiry is for.
+    /// The enquiry's purpose.
     pub(crate) purpose: Purpose,
     /// A company or investor of the map, `tgt_…`. Give exactly one of `target_id`, `person_id` and
     /// `signal_id`.
@@ -193,7 +193,7 @@ pub(crate) struct Enquire {
     /// A funding signal of the map, `sig_…`: it goes to the first of its investors who is on the
     /// map.
     pub(crate) signal_id: Option<Text<1, 64>>,
-    /// What it is about, and what is asked of them.
+    /// The subject, and the request to them.
     pub(crate) message: Text<1, 4000>,
     /// The person's own active listing, such as one of a service. The recipients see it as it is
     /// then, and only while it is active.

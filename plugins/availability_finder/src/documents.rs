@@ -22,7 +22,7 @@ pub(crate) const GROUPS: Collection<Group> = Collection::new("groups")
 pub(crate) const OWN_GROUPS: Collection<OpenIds> =
     Collection::new("own_groups").people(&[Person::delete("$id")]);
 
-/// What each person has done, and how often they were asked, in the last 24 hours; keyed by the owner's id.
+/// Each person's actions, and how often they were asked, in the last 24 hours; keyed by the owner's id.
 pub(crate) const DAYS: Collection<Day> = Collection::new("days").people(&[Person::delete("$id")]);
 
 pub(crate) const HOLDS: Collection<Hold> = Collection::new("holds")
@@ -89,7 +89,7 @@ pub(crate) struct Group {
     /// The times of the questions of the last day.
     pub(crate) questions: Vec<u64>,
     pub(crate) asked_at: Option<u64>,
-    /// Whose turn it is in round-robin bookings.
+    /// The turns of people in round-robin bookings.
     pub(crate) turns: Vec<Turn>,
 }
 
@@ -163,7 +163,7 @@ pub(crate) enum Suits {
     No,
 }
 
-/// Who attends a booking.
+/// A booking's attendees.
 #[choice(Default)]
 pub(crate) enum Mode {
     /// All people; each of them has to be free.
@@ -262,7 +262,7 @@ pub(crate) struct Booking {
     pub(crate) ends: u64,
     pub(crate) group_id: Option<String>,
     pub(crate) link_id: Option<String>,
-    /// Who was booked in turn.
+    /// The person in turn.
     pub(crate) host: Option<String>,
     pub(crate) state: BookingState,
     pub(crate) created_at: u64,

@@ -93,7 +93,7 @@ fn declined(call: &Call, me: &str, owner_ids: &[String]) -> Result<BTreeSet<Stri
     Ok(declined)
 }
 
-/// Changes what the calling person has answered.
+/// Changes the calling person's answer.
 pub(crate) fn answer(call: &Call, input: &GroupStep, action: &str) -> Result<Answer<GroupView>> {
     let me = call.require_owner()?;
     let mut group = Group::load_own(call, &input.group_id)?;

@@ -1,4 +1,4 @@
-//! What is held, how it ends, and how long one organizer holds a person.
+//! The holds: how they end, and how long one organizer holds a person.
 
 use crate::{documents::*, limits::*, refusals::*};
 use people_kit::calendar;

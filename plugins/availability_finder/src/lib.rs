@@ -44,15 +44,16 @@ struct AvailabilityFinder;
 /// some minutes (`hold`), put to a vote (`open_poll`), or booked (`book`): all people, or one in turn. A booking
 /// is in the calendars of all who take part. By a booking link, others book a person or a group.
 ///
-/// What can be inferred about a person is bounded. Answers are on a grid of 15 minutes, and have at most ten
-/// times in a window of at most 14 days. They say how many people cannot, and only if at least four have agreed;
-/// never who, nor why. Only the organizer asks, at most 20 times within 24 hours about a group, and a person's
-/// calendar counts in at most 60 questions; a hold or a booking is a question too. Somebody who has agreed as one
-/// of three or more people is not asked alone. Everybody in a group sees how often it was asked, and can leave. A
-/// booking link shows those who have it when its people can be booked, to each guest at most 40 times a day; for a
-/// group, each time is a question too.
+/// Inferences about a person are bounded. Answers are on a grid of 15 minutes, and have at most ten times in a
+/// window of at most 14 days. They say how many people cannot, and only if at least four have agreed; never who,
+/// nor why. Only the organizer asks, at most 20 times within 24 hours about a group, and a person's calendar
+/// counts in at most 60 questions; a hold or a booking is a question too. Somebody who has agreed as one of three
+/// or more people is not asked alone. Everybody in a group sees how often it was asked, and can leave. A booking
+/// link shows those who have it when its people can be booked, to each guest at most 40 times a day; for a group,
+/// each time is a question too.
 #[capability(
     id = "availability_finder",
+    consequence = portolan_sdk::Consequence::of("meeting"),
     title = "Times with others",
     tags = ["time", "meetings", "privacy", "people"],
     invokes = [
@@ -100,7 +101,9 @@ impl AvailabilityFinder {
     /// Each gets the event `availability.invited`, and accepts or declines. Invite only people who accept
     /// messages from the person. A group is open for 90 days.
     #[action(
-        access = write, emits = [INVITED], intents = intents::INVITE,
+        access = write,
+        consequence = portolan_sdk::Consequence::of("meeting").about(&["owner_ids"]).first_contact(),
+        emits = [INVITED], intents = intents::INVITE,
         example = json!({ "owner_ids": [PERSON], "title": "The plan for the garden" }),
         example = json!({ "owner_ids": [PERSON], "title": "Interviews for the studio", "may_book": true })
     )]
@@ -175,7 +178,9 @@ impl AvailabilityFinder {
     /// They are free and available at each of them, and neither booked nor held. With `allow_missing`, times
     /// at which some of the others cannot follow, with their number. It counts as one question.
     #[action(
-        access = write, no_dry_run, intents = intents::FIND,
+        access = write,
+        consequence = portolan_sdk::Consequence::of("own"),
+        no_dry_run, intents = intents::FIND,
         example = json!({ "group_id": GROUP_ID, "duration_min": 45 }),
         example = json!({
             "group_id": GROUP_ID, "duration_min": 60, "buffer_after_min": 15,
@@ -200,7 +205,9 @@ impl AvailabilityFinder {
 
     /// Release a hold before it ends by itself.
     #[action(
-        access = write, destructive, intents = intents::RELEASE_HOLD,
+        access = write,
+        consequence = portolan_sdk::Consequence::of("own"),
+        destructive, intents = intents::RELEASE_HOLD,
         example = json!({ "hold_id": "hold_01JZX8Q4M2N6P7R8S9T0V1W2X3" })
     )]
     fn release_hold(call: &Call, input: HoldInput) -> Result<Released, FinderError> {
@@ -309,7 +316,7 @@ impl AvailabilityFinder {
 
     /// Create a booking link.
     ///
-    /// Whoever has its id can book the person, or the people of a group who have agreed to be booked, within its
+    /// Anyone with its id can book the person, or the people of a group who have agreed to be booked, within its
     /// limits.
     #[action(
         access = write, intents = intents::CREATE_LINK,
@@ -325,7 +332,7 @@ impl AvailabilityFinder {
         links::create(call, input)
     }
 
-    /// Close a booking link for good. What is booked stays.
+    /// Close a booking link for good. Bookings stay.
     #[action(
         access = write, destructive, intents = intents::CLOSE_LINK,
         person_page = person_page::close_link(), example = json!({ "link_id": LINK_ID })
@@ -356,7 +363,9 @@ impl AvailabilityFinder {
 
     /// Find the times at which a booking link can be booked.
     #[action(
-        access = write, no_dry_run, intents = intents::LINK_TIMES,
+        access = write,
+        consequence = portolan_sdk::Consequence::of("own"),
+        no_dry_run, intents = intents::LINK_TIMES,
         example = json!({ "link_id": LINK_ID, "limit": 10 })
     )]
     fn link_times(call: &Call, input: LinkTimes) -> Result<Answer<LinkFound>, FinderError> {
@@ -367,7 +376,9 @@ impl AvailabilityFinder {
     ///
     /// It is refused if somebody was faster, or if something else is in your own calendar.
     #[action(
-        access = write, no_dry_run, emits = [BOOKED], intents = intents::BOOK_LINK,
+        access = write,
+        consequence = portolan_sdk::Consequence::of("meeting").about(&["link_id"]).first_contact(),
+        no_dry_run, emits = [BOOKED], intents = intents::BOOK_LINK,
         example = json!({ "link_id": LINK_ID, "start": START })
     )]
     fn book_link(call: &Call, input: BookLink) -> Result<Answer<BookingView>, FinderError> {

@@ -98,7 +98,7 @@ struct Offer {
     link: Stored<Link>,
     /// The group whose people are booked.
     group: Option<Stored<Group>>,
-    /// Those who are booked by it.
+    /// The people who are booked by it.
     hosts: Vec<String>,
 }
 
@@ -308,7 +308,7 @@ fn board(call: &Call, terms: &Terms, hosts: &[String], from: u64, to: u64) -> Re
     Board::read(call, hosts, from, to + millis(terms.buffer_after_min), None)
 }
 
-/// Returns the terms as what is sought in cells.
+/// Returns the terms as a search in cells.
 fn sought(terms: &Terms, most: u32) -> Result<Sought> {
     Ok(Sought {
         length: cells_in("/duration_min", terms.duration_min)?,

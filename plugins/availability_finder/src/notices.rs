@@ -35,7 +35,8 @@ pub(crate) fn poll_opened(call: &Call, poll: &Stored<Poll>) -> Result<()> {
     Ok(())
 }
 
-/// Tells all voters what was chosen. Who has closed it, perhaps by the last vote, is not told.
+/// Tells all voters the chosen time. The person who has closed the poll, perhaps by the last vote,
+/// is not told.
 pub(crate) fn poll_closed(poll: &Stored<Poll>) -> Result<()> {
     let facts = Facts { start: poll.value.chosen.map(rfc3339), ..of_poll(poll) };
     let summary = "A poll about times is closed.";

@@ -9,7 +9,7 @@ pub(crate) enum Who {
     One,
 }
 
-/// What is sought; lengths are numbers of cells.
+/// The times that are searched for; lengths are numbers of cells.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sought {
     pub(crate) length: usize,

@@ -9,7 +9,7 @@ pub(crate) enum State {
     Closed,
 }
 
-/// What a person has answered to the invitation into a group.
+/// A person's answer to the invitation into a group.
 #[choice(States)]
 pub(crate) enum Membership {
     Invited,

@@ -42,7 +42,7 @@ pub(crate) struct Facts {
     pub(crate) group_id: Option<String>,
     pub(crate) poll_id: Option<String>,
     pub(crate) booking_id: Option<String>,
-    /// What a person has answered to an invitation.
+    /// A person's answer to an invitation.
     pub(crate) answer: Option<Membership>,
     /// The start of the time that is chosen or booked (RFC 3339).
     pub(crate) start: Option<String>,
@@ -56,7 +56,7 @@ pub(crate) struct Invite {
     /// The people to ask, without the person themselves.
     #[schemars(length(min = 1, max = MOST_INVITED), inner(regex(pattern = OWNER_ID)))]
     pub(crate) owner_ids: Vec<String>,
-    /// What the times are for; all who are invited read it.
+    /// The times' purpose; all who are invited read it.
     pub(crate) title: Text<1, 120>,
     /// Whether those who accept also agree to be booked at times that suit them, by you and by your booking
     /// links for this group.
@@ -77,7 +77,7 @@ pub(crate) struct GroupInput {
 
 #[input(Default)]
 pub(crate) struct List {
-    /// The state of what to return. Omit this field for both.
+    /// The state of the results. Omit this field for both.
     pub(crate) state: Option<State>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
@@ -212,7 +212,7 @@ pub(crate) struct ListBookings {
 
 #[input]
 pub(crate) struct CreateLink {
-    /// What the meetings are; guests and their calendars show it.
+    /// The meetings' title; guests and their calendars show it.
     pub(crate) title: Text<1, 120>,
     /// A group of the person with `may_book`, whose people are booked. Omit it to be booked alone.
     pub(crate) group_id: Option<GroupId>,

@@ -18,7 +18,7 @@ pub(crate) struct GroupView {
     trust: &'static str,
     /// Whether those who have accepted have also agreed to be booked.
     may_book: bool,
-    /// What you have answered; missing for the organizer.
+    /// Your answer; missing for the organizer.
     pub(crate) your_answer: Option<Membership>,
     /// The number of people whose time counts, with the organizer.
     pub(crate) people: u32,
@@ -91,7 +91,7 @@ pub(crate) struct PollView {
     trust: &'static str,
     /// The offered times, in order.
     options: Vec<OptionView>,
-    /// What you have answered, one for each option; missing until you vote.
+    /// Your answers, one for each option; missing until you vote.
     your_answers: Option<Vec<Suits>>,
     /// The number of people who have voted, and who can.
     voted: u32,
@@ -147,7 +147,7 @@ pub(crate) struct BookingView {
     end: String,
     group_id: Option<String>,
     link_id: Option<String>,
-    /// Who was booked in turn.
+    /// The person in turn.
     pub(crate) host: Option<String>,
 }
 

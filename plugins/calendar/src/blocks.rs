@@ -123,6 +123,9 @@ pub(crate) fn remove(call: &Call, input: BlockInput) -> Result<Removed> {
     let stored = BLOCKS.get(&input.block_id)?.filter(|block| block.value.owner_id == owner_id);
     let stored = stored.ok_or(CalendarError::BlockNotFound)?;
     ensure_version(input.expected_version, stored.revision, || view(&stored), list())?;
+    if let Some(subscription_id) = stored.value.subscription_id {
+        return Err(CalendarError::BlockIsSubscribed { subscription_id });
+    }
     let change = Change::of(owner_id)?;
     BLOCKS.delete(&stored.id, Expect::Revision(stored.revision))?;
     change.save(0, 1)?;

@@ -110,7 +110,7 @@ fn write(mut world: World, person: &Modelled, begin: i64) -> World {
     world
 }
 
-/// Returns the cells of a person, from what is true in each minute.
+/// Returns the cells of a person, computed minute by minute.
 fn cells(person: &Modelled, locals: &[DateTime], begin: i64, count: usize) -> String {
     // The locals begin a day before the cells.
     let minute_of = |local: &DateTime| i64::from(local.hour()) * 60 + i64::from(local.minute());

@@ -34,6 +34,7 @@ impl Block {
         Self {
             owner_id: owner_id.to_owned(),
             source,
+            subscription_id: None,
             uid: None,
             recurrence_id: None,
             start: series.start.to_string(),

@@ -50,8 +50,8 @@ fn add_blocks(owner_id: &str, range: Span, found: &mut Vec<(String, Event)>) -> 
                 start: busy::text(one.start),
                 end: busy::text(one.end),
                 title: block.label.clone(),
-                // An imported block was not written by the person here, so its text is untrusted.
-                trust: (block.source == Source::Imported).then_some(UNTRUSTED),
+                // The text of a file was not written by the person here, so it is untrusted.
+                trust: (block.source != Source::Added).then_some(UNTRUSTED),
                 source: Some(block.source),
                 version: Some(stored.revision),
                 time_zone: Some(block.time_zone.clone()),

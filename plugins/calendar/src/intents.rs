@@ -503,3 +503,107 @@ pub(crate) const EXPORT_ICS: &[&str] = &[
     "quero o meu calendário num ficheiro ics",
     "scarica il mio calendario in formato ics",
 ];
+
+pub(crate) const SUBSCRIBE: &[&str] = &[
+    "subscribe to my Google calendar by its address",
+    "keep my work calendar in sync here",
+    "follow this webcal link",
+    "connect my Outlook calendar",
+    "my calendar lives elsewhere, read it regularly",
+    "add an iCal feed by URL",
+    "pull my appointments from another app automatically",
+    "here is the secret address of my calendar, keep reading it",
+    "sync my Apple calendar with this",
+    "watch the calendar at this link so that I count as busy",
+    "import my calendar again and again, not just once",
+    "add my football club's ics link",
+    "Abonniere meinen Google-Kalender über die Adresse",
+    "Halte meinen Arbeitskalender hier aktuell",
+    "Kalender per Link einbinden",
+    "abonne-toi à mon agenda Outlook",
+    "synchronise mon calendrier avec ce lien",
+    "suscríbete a mi calendario de Google",
+    "sincroniza mi agenda del trabajo con esta dirección",
+    "assina o meu calendário por este link",
+    "abbonati al mio calendario con questo indirizzo",
+];
+
+pub(crate) const LIST_SUBSCRIPTIONS: &[&str] = &[
+    "which calendars elsewhere do you read for me",
+    "show my calendar subscriptions",
+    "is my work calendar still being synced",
+    "when was my Google calendar last read",
+    "why is my subscribed calendar not updating",
+    "what calendar feeds have I connected",
+    "Welche Kalender habe ich abonniert?",
+    "Wann wurde mein Kalender zuletzt gelesen?",
+    "montre mes abonnements de calendrier",
+    "qué calendarios externos tengo conectados",
+    "mostra i calendari a cui sono abbonato",
+];
+
+pub(crate) const REFRESH_SUBSCRIPTION: &[&str] = &[
+    "read my subscribed calendar again now",
+    "refresh the calendar feed",
+    "sync my work calendar right away",
+    "I changed something in Google, fetch it now",
+    "try the failed calendar subscription again",
+    "Lies meinen abonnierten Kalender jetzt neu ein",
+    "actualise mon agenda abonné maintenant",
+    "actualiza ya el calendario suscrito",
+    "aggiorna subito il calendario collegato",
+];
+
+pub(crate) const UNSUBSCRIBE: &[&str] = &[
+    "stop reading my Google calendar",
+    "end the calendar subscription",
+    "disconnect my Outlook calendar",
+    "remove the calendar feed and everything from it",
+    "unsubscribe from the work calendar",
+    "Beende das Kalenderabo",
+    "Trenne meinen Arbeitskalender wieder",
+    "arrête de suivre cet agenda",
+    "desconecta mi calendario del trabajo",
+    "scollega il calendario esterno",
+];
+
+pub(crate) const PUBLISH_FREEBUSY: &[&str] = &[
+    "give me a link where others see when I am busy",
+    "publish my free/busy times",
+    "a free/busy URL for Outlook",
+    "let my colleague's calendar program read when I am free",
+    "share only my busy times by an address",
+    "show my availability in another calendar without titles",
+    "Veröffentliche meine Frei/Gebucht-Zeiten",
+    "Adresse, unter der andere sehen, wann ich belegt bin",
+    "publie mes disponibilités à une adresse",
+    "publica mis horas ocupadas en un enlace",
+    "pubblica quando sono occupato",
+];
+
+pub(crate) const FREEBUSY_ADDRESS: &[&str] = &[
+    "what was the link of my busy times",
+    "show my free/busy address again",
+    "do I publish my free/busy times",
+    "Wie war die Adresse meiner Belegtzeiten?",
+    "rappelle-moi l'adresse de mes disponibilités",
+    "cuál es el enlace de mis horas ocupadas",
+];
+
+pub(crate) const ROTATE_FREEBUSY: &[&str] = &[
+    "my busy-times link leaked, make a new one",
+    "replace the free/busy address",
+    "the wrong person has my free/busy URL",
+    "Ersetze die Adresse meiner Belegtzeiten",
+    "change l'adresse de mes disponibilités",
+    "cambia el enlace de mis horas ocupadas",
+];
+
+pub(crate) const UNPUBLISH_FREEBUSY: &[&str] = &[
+    "stop publishing when I am busy",
+    "turn off my free/busy link",
+    "nobody should read my busy times any more",
+    "Schalte die Adresse meiner Belegtzeiten ab",
+    "ne publie plus mes disponibilités",
+    "deja de publicar mis horas ocupadas",
+];

@@ -11,31 +11,39 @@ mod cells;
 mod cells_model;
 mod events;
 mod expand;
+mod freebusy;
 mod hours;
 mod ics;
 mod documents;
 mod intents;
 mod limits;
+mod person_page;
 mod refusals;
 mod reserve;
 mod rule;
 mod series;
 mod spans;
+mod subscriptions;
 mod types;
 mod zones;
 
+use freebusy::{FREEBUSY_ADDRESSES, FreebusyFile, FreebusySecret, PublishedFreebusy};
 use ics::types::{Exported, ImportIcs, Imported};
 use people_kit::calendar::{
     AlternativesQuery, Cells, CellsQuery, Free, FreeQuery, Release, Reserve, Slots,
 };
-use portolan_sdk::prelude::*;
+use portolan_sdk::{Published, Tool, lookups::AnsweredFile, prelude::*};
 use refusals::{CalendarError, list};
+use subscriptions::{
+    AboutSubscription, FAILED, SUBSCRIPTION, SUBSCRIPTIONS, Subscribe, SubscriptionInput,
+    SubscriptionView, Unsubscribed,
+};
 use types::*;
 
 /// The capability.
 pub struct CalendarCapability;
 
-/// When people are free: blocks, availability, calendar files.
+/// When people are free: blocks, availability, calendar files, and calendars elsewhere.
 ///
 /// All agents of a person share one calendar. The person is busy during blocks, once or recurring,
 /// added here or imported from a file, and during the meetings for which others reserve time.
@@ -48,12 +56,38 @@ pub struct CalendarCapability;
 ///
 /// Others see when somebody is busy only with the relation `can_see_freebusy` to the person, or
 /// `scheduler` to their calendar (`social_permissions`), and never why.
+///
+/// A calendar elsewhere that is published at an address is read about every six hours (`subscribe`), and
+/// other programs can read when the person is busy at a secret address (`publish_freebusy`).
 #[capability(
     id = "calendar",
+    consequence = portolan_sdk::Consequence::of("own"),
     title = "Calendar",
     tags = ["time", "meetings", "privacy"],
     invokes = [people_kit::relations::ALLOWED],
-    collections = [CALENDARS, AVAILABILITIES, BLOCKS, RESERVATIONS]
+    collections =
+        [CALENDARS, AVAILABILITIES, BLOCKS, RESERVATIONS, SUBSCRIPTIONS, FREEBUSY_ADDRESSES],
+    state_machines = [SUBSCRIPTION],
+    tools = [
+        Tool {
+            name: "subscriptions",
+            title: "Follow calendars elsewhere",
+            description: "Subscribe to a calendar that another program publishes at an address, read it again now, or end it.\n\
+                Use it when the person's appointments are in another calendar that goes on changing; for a file that is \
+                read once use `import_ics`.",
+            actions: &["subscribe", "refresh_subscription", "unsubscribe"],
+            default: false,
+        },
+        Tool {
+            name: "free_busy",
+            title: "Publish busy times",
+            description: "Get, replace or end the secret address at which other programs read when the person is busy.\n\
+                Use it for people with calendar programs elsewhere; people here are given `can_see_freebusy` with \
+                `social_permissions` instead.",
+            actions: &["publish_freebusy", "rotate_freebusy", "unpublish_freebusy"],
+            default: false,
+        },
+    ]
 )]
 impl CalendarCapability {
     /// See when somebody is busy.
@@ -107,7 +141,8 @@ impl CalendarCapability {
     /// `label` is only for the person. A local time without an offset is in `time_zone`. Somebody with the
     /// relation `scheduler` to `calendar:OWNER_ID` (`social_permissions`) sets time aside in that person's
     /// calendar with `owner_id`; the person sees the block like their own, and removes it.
-    #[action(access = write, intents = intents::ADD_BLOCK, example = json!({
+    #[action(access = write, consequence = portolan_sdk::Consequence::of("meeting").about(&["owner_id"]),
+        intents = intents::ADD_BLOCK, example = json!({
         "start": "2026-11-23T12:30:00", "end": "2026-11-23T13:30:00",
         "time_zone": "America/Los_Angeles",
         "rrule": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR",
@@ -118,6 +153,9 @@ impl CalendarCapability {
     }
 
     /// Remove a block with all its occurrences.
+    ///
+    /// A block of a subscription is refused: it is changed where its calendar is, or ends with the
+    /// subscription.
     #[action(
         access = write, idempotent, destructive, example = json!({ "block_id": "blk_01JZX8Q4M2N6P7R8S9T0V1W2X3" }),
         intents = intents::REMOVE_BLOCK
@@ -168,11 +206,132 @@ impl CalendarCapability {
         Ok(Answer::new(ics::export::export(call, owner_id)?))
     }
 
+    /// Subscribe to a calendar elsewhere, so that its events are blocks here.
+    ///
+    /// It is read now, and then about every six hours. The events make blocks like those of an
+    /// import, and count with them; an event that leaves the calendar leaves the person's as well. At
+    /// most 5 calendars.
+    #[action(
+        access = write, intents = intents::SUBSCRIBE,
+        example = json!({ "url": "webcal://calendar.example/private-7f3a/basic.ics", "label": "Work" })
+    )]
+    fn subscribe(call: &Call, input: Subscribe) -> Result<Answer<SubscriptionView>, CalendarError> {
+        subscriptions::subscribe(call, input)
+    }
+
+    /// List the calendars elsewhere that the person subscribes to, with the last reading of each.
+    #[action(
+        access = read, idempotent, intents = intents::LIST_SUBSCRIPTIONS,
+        person_page = person_page::subscriptions()
+    )]
+    fn list_subscriptions(call: &Call) -> Result<Answer<Items<SubscriptionView>>, CalendarError> {
+        Items::own(call, subscriptions::list)
+    }
+
+    /// Read a calendar elsewhere again now, at most once in 15 minutes.
+    ///
+    /// A subscription that has failed is read regularly again.
+    #[action(
+        access = write, intents = intents::REFRESH_SUBSCRIPTION,
+        person_page = person_page::refresh(), example = json!({ "subscription_id": SUBSCRIPTION_ID })
+    )]
+    fn refresh_subscription(
+        call: &Call,
+        input: SubscriptionInput,
+    ) -> Result<Answer<SubscriptionView>, CalendarError> {
+        subscriptions::refresh(call, &input)
+    }
+
+    /// End a subscription to a calendar elsewhere, and remove its blocks.
+    #[action(
+        access = write, destructive, intents = intents::UNSUBSCRIBE,
+        person_page = person_page::unsubscribe(), example = json!({ "subscription_id": SUBSCRIPTION_ID })
+    )]
+    fn unsubscribe(call: &Call, input: SubscriptionInput) -> Result<Unsubscribed, CalendarError> {
+        subscriptions::unsubscribe(call, &input)
+    }
+
+    /// Get a secret address at which calendar programs read when the person is busy.
+    ///
+    /// It has the busy times of the last 7 and the next 60 days, joined, without titles and reasons.
+    /// The same call returns the same address again. Whoever has it can read the times: give it only to
+    /// people and programs that may know them.
+    #[action(
+        access = write, idempotent, intents = intents::PUBLISH_FREEBUSY,
+        person_page = person_page::publish()
+    )]
+    fn publish_freebusy(call: &Call) -> Result<PublishedFreebusy, CalendarError> {
+        freebusy::publish(call)
+    }
+
+    /// See the secret address of the person's busy times.
+    #[action(
+        access = read, idempotent, intents = intents::FREEBUSY_ADDRESS,
+        person_page = person_page::freebusy()
+    )]
+    fn freebusy_address(call: &Call) -> Result<Answer<PublishedFreebusy>, CalendarError> {
+        let address = Answer::new(freebusy::address(call.owner_id())?);
+        Ok(match call.owner_id() {
+            Some(_) => address,
+            None => address.next(Next::claim()),
+        })
+    }
+
+    /// Replace the secret address of the person's busy times by another one.
+    ///
+    /// The former address stops working at once.
+    #[action(
+        access = write, destructive, intents = intents::ROTATE_FREEBUSY,
+        person_page = person_page::rotate()
+    )]
+    fn rotate_freebusy(call: &Call) -> Result<PublishedFreebusy, CalendarError> {
+        freebusy::rotate(call)
+    }
+
+    /// End the secret address of the person's busy times.
+    #[action(
+        access = write, idempotent, destructive, intents = intents::UNPUBLISH_FREEBUSY,
+        person_page = person_page::unpublish()
+    )]
+    fn unpublish_freebusy(call: &Call) -> Result<PublishedFreebusy, CalendarError> {
+        freebusy::unpublish(call)
+    }
+
+    /// Return the busy times of a secret address as a calendar file.
+    #[action(
+        access = internal, idempotent,
+        annotations = [(portolan_sdk::PUBLISHED, Published::of("text/calendar"))]
+    )]
+    fn published_freebusy(
+        call: &Call,
+        input: FreebusySecret,
+    ) -> Result<FreebusyFile, CalendarError> {
+        freebusy::file(call, &input)
+    }
+
+    /// Request a reading of a subscription whose time has come.
+    #[action(access = internal)]
+    fn poll_subscription(call: &Call, input: AboutSubscription) -> Result<(), CalendarError> {
+        subscriptions::poll(call, &input)
+    }
+
+    /// Take the answer to a reading of a subscription into the calendar.
+    #[action(access = internal, idempotent, emits = [FAILED])]
+    fn take_calendar(
+        call: &Call,
+        answer: AnsweredFile<AboutSubscription>,
+    ) -> Result<(), CalendarError> {
+        subscriptions::take(call, answer)
+    }
+
     /// Reserve the time of all these people, or refuse.
     ///
     /// A firm reservation is refused if it overlaps a block or another firm reservation. The same
     /// `ref` replaces its earlier reservation.
-    #[action(access = internal, callers = ["availability_finder", "thread_meetings"], idempotent)]
+    #[action(
+        access = internal,
+        consequence = portolan_sdk::Consequence::of("meeting"),
+        callers = ["availability_finder", "thread_meetings"], idempotent)]
     fn reserve(call: &Call, input: Reserve) -> Result<(), CalendarError> {
         reserve::reserve(call, input)
     }
@@ -205,6 +364,8 @@ impl CalendarCapability {
         cells::cells(call, input)
     }
 }
+
+const SUBSCRIPTION_ID: &str = "sub_01JZX8Q4M2N6P7R8S9T0V1W2X3";
 
 const EXAMPLE_FILE: &str = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Example//EN\r\n\
     BEGIN:VEVENT\r\nUID:19970901T130000Z-123401@example.com\r\nDTSTAMP:20261101T120000Z\r\n\

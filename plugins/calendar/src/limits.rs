@@ -75,3 +75,33 @@ pub(crate) const ZONE_YEARS_AFTER: i64 = 10;
 /// The maximum number of years from now in which a use of a zone is looked at. Uses after it are
 /// covered by yearly rules.
 pub(crate) const ZONE_YEARS_AHEAD: i64 = 100;
+
+/// The maximum number of subscriptions of a person.
+pub(crate) const MOST_SUBSCRIPTIONS: u32 = 5;
+/// The maximum number of characters of the address of a subscription; the host takes 2048 bytes.
+pub(crate) const LONGEST_ADDRESS: u32 = 2_000;
+/// The time between two readings of a subscription, unless its calendar asks for a longer one.
+pub(crate) const POLL_EVERY: u64 = 6 * time::HOUR;
+/// The longest time between two readings, also if the calendar or its server asks for a longer one.
+pub(crate) const LONGEST_POLL: u64 = 7 * time::DAY;
+/// The part of a wait that is added to it at most, at random: a tenth.
+pub(crate) const JITTER_SHARE: u64 = 10;
+/// The wait after a first failure, which doubles with each further one, and the longest.
+pub(crate) const FIRST_RETRY: u64 = 30 * time::MINUTE;
+pub(crate) const LONGEST_RETRY: u64 = time::DAY;
+/// The wait while as many look-ups of the host are waiting as are allowed.
+pub(crate) const WAIT_FOR_ROOM: u64 = 5 * time::MINUTE;
+/// The time after which a subscription whose every reading has failed is not read any more.
+pub(crate) const FAILS_AFTER: u64 = 14 * time::DAY;
+/// How often a person can have a subscription read.
+pub(crate) const REFRESHES: Window = Window { most: 1, within: 15 * time::MINUTE };
+/// The time after which a requested reading is not awaited any more.
+pub(crate) const ANSWERED_WITHIN: u64 = 2 * time::MINUTE;
+
+/// The days before and after the present one in published free/busy times.
+pub(crate) const FREEBUSY_PAST: i64 = 7 * DAY;
+pub(crate) const FREEBUSY_AHEAD: i64 = 60 * DAY;
+/// The number of published busy times from which on they are extended to full quarters of an hour.
+pub(crate) const MANY_PERIODS: usize = 2_000;
+/// The number of random bytes of a secret address.
+pub(crate) const SECRET_BYTES: u32 = 24;

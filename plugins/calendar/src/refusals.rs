@@ -1,7 +1,7 @@
 //! The refusals, each with the next step that helps.
 
 use crate::{
-    limits::{DAY, LONGEST_RANGE, MOST_A_DAY_OF_PERSON, MOST_BLOCKS},
+    limits::{DAY, LONGEST_RANGE, MOST_A_DAY_OF_PERSON, MOST_BLOCKS, MOST_SUBSCRIPTIONS},
     rule::*,
     types::*,
 };
@@ -60,6 +60,33 @@ pub(crate) enum CalendarError {
         next = look(slot)
     )]
     SlotTaken { busy: Vec<Slot>, slot: Slot },
+    /// This block is of a calendar that was subscribed to. Change it there, or end the subscription.
+    #[refusal(
+        conflict,
+        conflict_detail = json!({ "kind": "subscription", "subscription_id": subscription_id }),
+        next = list_subscriptions()
+    )]
+    BlockIsSubscribed { subscription_id: String },
+    /// There is no such subscription.
+    #[refusal(not_found, next = list_subscriptions())]
+    SubscriptionNotFound,
+    /// The person subscribes to this calendar already.
+    #[refusal(
+        conflict,
+        conflict_detail = json!({ "kind": "subscription", "subscription_id": subscription_id }),
+        next = list_subscriptions()
+    )]
+    AlreadySubscribed { subscription_id: String },
+    /// The person has as many subscriptions as allowed. End one first.
+    #[refusal(
+        conflict,
+        conflict_detail = Limit::reached("subscriptions", MOST_SUBSCRIPTIONS.into()),
+        next = list_subscriptions()
+    )]
+    SubscriptionLimitReached,
+    /// The person has no address for their free/busy times.
+    #[refusal(not_found, next = publish_freebusy())]
+    FreebusyNotPublished,
     #[refusal(transparent)]
     Text(TextError),
     #[refusal(transparent)]
@@ -109,6 +136,14 @@ impl CalendarError {
 
 pub(crate) fn list() -> Next {
     Next::action(CAPABILITY, "list_events")
+}
+
+pub(crate) fn list_subscriptions() -> Next {
+    Next::action(CAPABILITY, "list_subscriptions")
+}
+
+pub(crate) fn publish_freebusy() -> Next {
+    Next::action(CAPABILITY, "publish_freebusy")
 }
 
 pub(crate) fn get_availability() -> Next {

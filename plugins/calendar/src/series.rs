@@ -31,7 +31,7 @@ pub(crate) struct Series {
     pub(crate) also: Vec<(DateTime, DateTime)>,
 }
 
-/// Why a rule makes no series.
+/// The reasons why a rule makes no series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoSeries {
     /// The rule ends before the series begins.

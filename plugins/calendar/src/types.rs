@@ -46,6 +46,8 @@ pub(crate) enum Source {
     Added,
     /// The block was imported by `import_ics`.
     Imported,
+    /// The block is of a calendar that was subscribed to by `subscribe`.
+    Subscribed,
 }
 
 /// A block. Its local times are texts such as `2026-11-23T09:00:00`.
@@ -53,6 +55,9 @@ pub(crate) enum Source {
 pub(crate) struct Block {
     pub(crate) owner_id: String,
     pub(crate) source: Source,
+    /// The subscription that the block is of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) subscription_id: Option<String>,
     /// The UID of the event in the imported file.
     pub(crate) uid: Option<String>,
     /// The original local time of the occurrence that the block replaces, in the zone of its event

@@ -3,7 +3,7 @@
 use crate::{PAGES, Page};
 use portolan_sdk::prelude::*;
 
-/// Why a page was not found.
+/// The reason why a page was not found.
 #[derive(Debug, Refusals)]
 pub enum NoSuchPage {
     /// There is no page with this slug. The known slugs are in `conflict`; `next` lists the pages

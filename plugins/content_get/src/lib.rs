@@ -50,7 +50,7 @@ struct Get {
 struct GotPage {
     slug: &'static str,
     title: &'static str,
-    /// What the page is about, in one sentence.
+    /// The page's subject, in one sentence.
     summary: &'static str,
     /// The language of the answer.
     locale: &'static str,
@@ -78,7 +78,7 @@ struct GotPage {
 struct ListedPage {
     slug: &'static str,
     title: &'static str,
-    /// What the page is about, in one sentence.
+    /// The page's subject, in one sentence.
     summary: &'static str,
     version: u32,
     /// When the page last changed (RFC 3339).

@@ -1,4 +1,4 @@
-//! Who accepts messages from whom.
+//! The rules by which people accept messages from others.
 //!
 //! A person can write in a thread only if all others in it accept messages from them; of the people of
 //! an organisation, one is enough, and colleagues do not count. A person does

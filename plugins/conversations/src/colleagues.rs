@@ -61,7 +61,7 @@ pub(crate) fn update(thread: &mut Stored<Thread>, now: u64) -> Result<()> {
     acceptance::write_relations(thread)
 }
 
-/// Gives a person a seat in this place. What was written before counts as read.
+/// Gives a person a seat in this place. Earlier messages count as read.
 fn take_seat(thread: &Stored<Thread>, owner_id: &str, place: Place) -> Result<()> {
     let id = seat_id(&thread.id, owner_id);
     let seat = SEATS.get(&id)?;

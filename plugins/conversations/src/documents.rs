@@ -89,7 +89,7 @@ pub(crate) struct Member {
     pub(crate) joined_after: u64,
 }
 
-/// A person's own data about a thread. Whatever others must not notice is stored here and not in
+/// A person's own data about a thread. Facts that others must not notice are stored here and not in
 /// the thread, whose version they see.
 #[document(Default)]
 pub(crate) struct Seat {

@@ -51,6 +51,7 @@ struct Conversations;
 /// names the person who wrote it.
 #[capability(
     id = "conversations",
+    consequence = portolan_sdk::Consequence::of("message"),
     title = "Conversations",
     tags = ["messages", "people"],
     invokes = [
@@ -114,7 +115,10 @@ impl Conversations {
     /// If `counterpart_reachable` of the answer is false, somebody in the conversation has no agent
     /// at present: the message is stored, and they find it when they are back. Of a pairing, the
     /// event `pairing.counterpart_changed` says when that is; of an application, call `get` again.
-    #[action(access = write, emits = [WRITTEN], intents = intents::SEND, example = json!({
+    #[action(
+        access = write,
+        consequence = portolan_sdk::Consequence::of("message").about(&["thread_id"]),
+        emits = [WRITTEN], intents = intents::SEND, example = json!({
             "thread_id": THREAD_ID, "text": "Would Thursday at six suit you?",
             "client_msg_id": "m-1", "intent": "question",
         }))]
@@ -144,7 +148,10 @@ impl Conversations {
     }
 
     /// Confirm that messages up to this one have been delivered to you.
-    #[action(access = write, idempotent, intents = intents::MARK_DELIVERED, example = json!({
+    #[action(
+        access = write,
+        consequence = portolan_sdk::Consequence::of("own"),
+        idempotent, intents = intents::MARK_DELIVERED, example = json!({
             "thread_id": THREAD_ID, "up_to_message_id": MESSAGE_ID,
         }))]
     fn mark_delivered(call: &Call, input: Mark) -> Result<Receipt, ConversationError> {
@@ -154,7 +161,10 @@ impl Conversations {
     /// Confirm that the person has read messages up to this one.
     ///
     /// The mark never goes back: a message older than the last marked one changes nothing.
-    #[action(access = write, idempotent, emits = [READ],
+    #[action(
+        access = write,
+        consequence = portolan_sdk::Consequence::of("message").about(&["thread_id"]),
+        idempotent, emits = [READ],
         intents = intents::MARK_READ, example = json!({
             "thread_id": THREAD_ID, "up_to_message_id": MESSAGE_ID,
         }))]
@@ -167,7 +177,10 @@ impl Conversations {
     /// Nobody else is notified. Its messages are still counted as unread. Meetings, pairings and
     /// applications of the same people are still announced: to silence a person entirely, use
     /// `social_relationships` `mute`.
-    #[action(access = write, idempotent, intents = intents::MUTE, person_page = person_page::mute(), example = json!({
+    #[action(
+        access = write,
+        consequence = portolan_sdk::Consequence::of("own"),
+        idempotent, intents = intents::MUTE, person_page = person_page::mute(), example = json!({
             "thread_id": THREAD_ID, "until": "2036-11-21T18:00:00.000Z",
         }))]
     fn mute(call: &Call, input: Mute) -> Result<ThreadView, ConversationError> {
@@ -176,7 +189,9 @@ impl Conversations {
 
     /// Receive a conversation's events in the inbox again.
     #[action(
-        access = write, idempotent, example = json!({ "thread_id": THREAD_ID }),
+        access = write,
+        consequence = portolan_sdk::Consequence::of("own"),
+        idempotent, example = json!({ "thread_id": THREAD_ID }),
         intents = intents::UNMUTE, person_page = person_page::unmute()
     )]
     fn unmute(call: &Call, input: ThreadId) -> Result<ThreadView, ConversationError> {
@@ -204,7 +219,9 @@ impl Conversations {
     ///
     /// Nobody else is notified.
     #[action(
-        access = write, idempotent, example = json!({ "thread_id": THREAD_ID }),
+        access = write,
+        consequence = portolan_sdk::Consequence::of("own"),
+        idempotent, example = json!({ "thread_id": THREAD_ID }),
         intents = intents::ARCHIVE, person_page = person_page::archive()
     )]
     fn archive(call: &Call, input: ThreadId) -> Result<ThreadView, ConversationError> {
@@ -213,7 +230,9 @@ impl Conversations {
 
     /// Remove a conversation from the archive.
     #[action(
-        access = write, idempotent, example = json!({ "thread_id": THREAD_ID }),
+        access = write,
+        consequence = portolan_sdk::Consequence::of("own"),
+        idempotent, example = json!({ "thread_id": THREAD_ID }),
         intents = intents::UNARCHIVE, person_page = person_page::unarchive()
     )]
     fn unarchive(call: &Call, input: ThreadId) -> Result<ThreadView, ConversationError> {
@@ -225,7 +244,9 @@ impl Conversations {
     /// They are invited once everybody in the conversation has consented, and see messages written
     /// after they accept. Messages cannot contain contact data while they take part.
     #[action(
-        access = write, emits = [MEMBER_CHANGED], example = json!({ "thread_id": THREAD_ID, "owner_id": OWNER_ID }),
+        access = write,
+        consequence = portolan_sdk::Consequence::of("message").about(&["owner_id"]).first_contact(),
+        emits = [MEMBER_CHANGED], example = json!({ "thread_id": THREAD_ID, "owner_id": OWNER_ID }),
         intents = intents::INVITE
     )]
     fn invite(call: &Call, input: MemberStep) -> Result<ThreadView, ConversationError> {
@@ -295,13 +316,19 @@ impl Conversations {
     /// Open a conversation for a pairing, an application or an introduction, or return the existing one.
     ///
     /// With `replace_closed`, one that is closed is replaced by a new one.
-    #[action(access = internal, callers = ["applications", "intros", "pairings"], idempotent)]
+    #[action(
+        access = internal,
+        consequence = portolan_sdk::Consequence::of("message"),
+        callers = ["applications", "intros", "pairings"], idempotent)]
     fn open(call: &Call, input: Open) -> Result<Opened, ConversationError> {
         threads::open(call, input)
     }
 
     /// Write a message as one of the participants.
-    #[action(access = internal, callers = ["pairings"], emits = [WRITTEN])]
+    #[action(
+        access = internal,
+        consequence = portolan_sdk::Consequence::of("message"),
+        callers = ["pairings"], emits = [WRITTEN])]
     fn post(call: &Call, input: Post) -> Result<Posted, ConversationError> {
         send::post(call, input)
     }

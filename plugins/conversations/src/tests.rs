@@ -1,5 +1,5 @@
-//! What senders learn of the others, and what is left of a retracted message, in a world without
-//! other capabilities.
+//! The information that senders get about the others, and the rest of a retracted message, in a
+//! world without other capabilities.
 
 use crate::{Conversations, documents::*, states::Membership};
 use people_kit::{delivery, people, relations, threads::ThreadState};

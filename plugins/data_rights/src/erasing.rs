@@ -4,7 +4,7 @@ use crate::{documents::*, refusals::*, states::*, types::*};
 use people_kit::people;
 use portolan_sdk::{people::erase_owner, prelude::*};
 
-/// What an erasure does, for the person to read before they confirm.
+/// The effects of an erasure, for the person to read before they confirm.
 const CONSEQUENCES: [Consequence; 14] = [
     Consequence {
         what: "Your profile, preferences, phone number, listings, saved searches, matching sessions, calendar, credits, permissions, notes, relationships, proofs of domains, the applications that you sent, and your organisations without another member.",

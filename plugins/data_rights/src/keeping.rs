@@ -1,4 +1,4 @@
-//! Keeps what the host sends of an export, as the files of an archive.
+//! Keeps the parts of an export that the host sends, as the files of an archive.
 
 use crate::{documents::*, exporting, refusals::*, states::*, types::*};
 use people_kit::hex;

@@ -34,6 +34,7 @@ struct DataRights;
 /// them can `cancel` until then. An erasure cannot be undone.
 #[capability(
     id = "data_rights",
+    consequence = portolan_sdk::Consequence::of("account"),
     title = "Your data",
     tags = ["privacy", "gdpr", "export", "erasure", "account"],
     invokes = [people::PEOPLE, WARN_OF_ERASURE],

@@ -47,7 +47,7 @@ pub(crate) struct ErasureWarning {
     pub(crate) erases_at: u64,
 }
 
-/// What an archive has, as an event says it.
+/// An archive, as an event describes it.
 #[output]
 pub(crate) struct Archive {
     pub(crate) export_id: String,
@@ -160,7 +160,7 @@ pub(crate) struct ExportView {
     pub(crate) parts: u32,
     /// The bytes of all files so far.
     pub(crate) bytes: u64,
-    /// What the archive contains so far, by folder.
+    /// The archive's contents so far, by folder.
     pub(crate) contents: Vec<FolderView>,
 }
 
@@ -204,7 +204,7 @@ pub(crate) struct PartView {
     pub(crate) bytes: u64,
     /// The SHA-256 of the text in UTF-8, in hexadecimal digits.
     pub(crate) sha256: String,
-    /// What to write to the file.
+    /// The text of the file.
     pub(crate) text: String,
 }
 
@@ -226,22 +226,22 @@ pub(crate) struct ErasureView {
     pub(crate) scheduled_at: String,
     /// When everything is erased, unless it is cancelled before (RFC 3339).
     pub(crate) erases_at: String,
-    /// What is deleted, what is redacted because it belongs to others too, and what is kept.
+    /// The effects: what is deleted, redacted because it belongs to others too, and kept.
     pub(crate) consequences: &'static [Consequence],
 }
 
-/// What an erasure does to a kind of data.
+/// An erasure's effect on a kind of data.
 #[output]
 pub(crate) struct Consequence {
     /// The data.
     pub(crate) what: &'static str,
     pub(crate) effect: Effect,
-    /// What is left of it, why, and for how long; null if nothing is.
+    /// The part left, why, and for how long; null if there is none.
     #[nullable]
     pub(crate) left: Option<&'static str>,
 }
 
-/// What an erasure does to data.
+/// An erasure's effect on data.
 #[choice]
 pub(crate) enum Effect {
     /// It is deleted.

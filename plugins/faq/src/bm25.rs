@@ -1,4 +1,4 @@
-//! How well an entry fits a query: BM25F.
+//! The score of an entry for a query: BM25F.
 //!
 //! Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009),
 //! section 3.6. The frequencies of a term in the fields are weighted and normalised by each field's

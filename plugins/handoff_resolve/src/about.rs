@@ -1,4 +1,4 @@
-//! What a handoff is about, by name: the record itself, and those that it names.
+//! The records that a handoff is about, by name: the record itself, and those that it names.
 
 use crate::{
     draft::value_at,
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 const INVESTORS: usize = 5;
 const NAME_CHARS: usize = 200;
 
-/// The path of the name in the records of a feed, and what such a record is.
+/// The path of the name in the records of a feed, and their kind.
 const NAMES: [(&str, &str, AboutKind); 4] = [
     ("roles", "title", AboutKind::Role),
     ("people", "full_name", AboutKind::Person),
@@ -19,7 +19,7 @@ const NAMES: [(&str, &str, AboutKind); 4] = [
     ("targets", "properties.name", AboutKind::Company),
 ];
 
-/// Returns what a handoff from this record is about.
+/// Returns the records that a handoff from this record is about.
 pub(crate) fn about(
     feed: &str,
     id: &str,

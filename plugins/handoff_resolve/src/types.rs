@@ -150,7 +150,7 @@ pub(crate) struct Preview {
     pub(crate) intent: String,
     pub(crate) draft: Draft,
     pub(crate) requires: Requires,
-    /// What it is about, the most specific first: the role, person or signal, and the company.
+    /// Its subjects, the most specific first: the role, person or signal, and the company.
     pub(crate) about: Vec<About>,
     /// The text to which the person consents.
     pub(crate) consent_text: String,

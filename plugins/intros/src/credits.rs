@@ -1,5 +1,5 @@
-//! The credits of a request. What becomes of them depends only on what the requester sees, so that it does not
-//! tell who declined.
+//! The credits of a request. Their release or spending depends only on what the requester sees, so that it
+//! does not tell who declined.
 
 use crate::{documents::*, refusals::*, types::*};
 use people_kit::credits::{self, Ending, Held};

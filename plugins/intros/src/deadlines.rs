@@ -1,4 +1,4 @@
-//! What happens at a time: the request reaches the introducer, one reminder, and the ends.
+//! The steps that are due at a time: the request reaches the introducer, one reminder, and the ends.
 
 use crate::people::sees_others;
 use crate::{credits, documents::*, notices, refusals::*, request, states::*, types::*};
@@ -117,7 +117,7 @@ pub(crate) fn left(owner_id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Cancels what is still to happen to an introduction that came about.
+/// Cancels the remaining timers of an introduction that was made.
 pub(crate) fn stop(seat: &Seat) -> Result<()> {
     stop_reminder(seat)?;
     for name in ["lapse", "end"] {

@@ -50,7 +50,7 @@ pub(crate) struct Seat {
     pub(crate) target_id: String,
     /// Why the requester would like to meet the target, in the requester's words.
     pub(crate) reason: String,
-    /// What the introducer wrote to the target; not in the requester's seat.
+    /// The introducer's note to the target; not in the requester's seat.
     pub(crate) note: Option<String>,
     pub(crate) state: State,
     pub(crate) requested_at: u64,

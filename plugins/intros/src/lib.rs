@@ -46,6 +46,7 @@ struct Intros;
 /// in them.
 #[capability(
     id = "intros",
+    consequence = portolan_sdk::Consequence::of("introduction"),
     title = "Introductions",
     tags = ["people", "contact", "safety"],
     invokes = [
@@ -72,7 +73,9 @@ impl Intros {
     /// ask the same introducer twice in seven days; a withdrawn request counts too. With `dry_run`, everything
     /// is checked and nothing is sent.
     #[action(
-        access = write, cost_credits = 1,
+        access = write,
+        consequence = portolan_sdk::Consequence::of("introduction").about(&["introducer_id", "target_id"]).first_contact(),
+        cost_credits = 1,
         example = json!({
             "introducer_id": INTRODUCER_ID, "target_id": TARGET_ID,
             "reason": "Both of us build robots for hospitals, and I would like to compare notes.",

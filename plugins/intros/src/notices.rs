@@ -37,7 +37,8 @@ pub(crate) const INTRODUCED: Notice = Notice {
     summary: "An introduction was made, and its conversation is open.",
     by: By::Person(Role::Target),
 };
-/// The end without an introduction. It is the same whoever has declined, and if nobody has.
+/// The end without an introduction. It is the same for all causes, so it does not tell who
+/// declined.
 pub(crate) const NOT_NOW: Notice = Notice {
     event: ENDED,
     summary: "The introduction that you asked for does not come about now.",

@@ -1,4 +1,4 @@
-//! Who of the three people sees whom, and who can be asked.
+//! The visibility among the three people, and who can be asked.
 
 use crate::{documents::*, refusals::*};
 use people_kit::people::{ContactPolicy, Person};
@@ -11,7 +11,7 @@ pub(crate) fn sees_others(seat: &Seat) -> Result<bool> {
     Ok(others.iter().all(|id| visible.contains_key(*id)))
 }
 
-/// Returns whether a person is reached by what others send, and wants to be.
+/// Returns whether others can reach a person, and the person wants that.
 pub(crate) fn is_accepting(person: &Person) -> bool {
     person.is_reachable() && person.contact_policy != ContactPolicy::Paused
 }

@@ -1,5 +1,5 @@
-//! What a person sees of this capability on their own page, and can do there. Nothing is counted on the first
-//! page, so that nobody feels urged to answer.
+//! The parts and forms of this capability on a person's own page. Nothing is counted on the first page, so
+//! that nobody feels urged to answer.
 
 use portolan_sdk::PersonPage;
 

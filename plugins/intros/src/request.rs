@@ -1,4 +1,4 @@
-//! Requests: what a person sends to somebody whom they know.
+//! Requests of a person for an introduction by somebody whom they know.
 
 use crate::people::is_accepting;
 use crate::{credits, deadlines, documents::*, refusals::*, states::*, types::*, views};
@@ -78,9 +78,9 @@ fn ensure_not_pressed(me: &str, introducer_id: &str, now: u64) -> Result<()> {
     }
 }
 
-/// Refuses a request to people who have enough of them. What counts is how many were sent within the time of a
-/// request, not how many are answered, so that the answer does not tell what others have decided. Two requests at
-/// the same instant do not count each other.
+/// Refuses a request to people who have enough of them. Requests count by the time when they were sent, answered
+/// or not, so that the answer does not tell what others have decided. Two requests at the same instant do not
+/// count each other.
 fn ensure_room(introducer_id: &str, target_id: &str, now: u64) -> Result<()> {
     let open = |path: &str, owner_id: &str| {
         let sent = field(path).eq(owner_id).and(field("role").eq("requester"));

@@ -86,7 +86,7 @@ pub(crate) struct Request {
     pub(crate) introducer_id: PersonId,
     /// The person whom the person would like to meet.
     pub(crate) target_id: PersonId,
-    /// Why, for both of them to read. Without contact data.
+    /// The reason, for both to read. Without contact data.
     pub(crate) reason: Text<10, 500>,
 }
 
@@ -102,8 +102,8 @@ pub(crate) enum Decision {
 pub(crate) struct Respond {
     pub(crate) intro_id: Id,
     pub(crate) decision: Decision,
-    /// What the introducer writes to the target about the requester; only with `accept` of the introducer.
-    /// The requester does not see it.
+    /// The introducer's note to the target about the requester; only with `accept` of the introducer. The
+    /// requester does not see it.
     pub(crate) note: Option<Text<1, 500>>,
     pub(crate) expected_version: Option<Version>,
 }

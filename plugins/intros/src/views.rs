@@ -7,7 +7,7 @@ use people_kit::visible::{self, PersonView};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
-/// Who allows contact data in the conversation.
+/// The consents to exchange contact data.
 #[output]
 pub(crate) struct ContactView {
     mine: bool,
@@ -30,7 +30,7 @@ pub(crate) struct View {
     target: PersonView,
     /// Why the requester would like to meet the target.
     reason: String,
-    /// What the introducer wrote to the target; null for the requester.
+    /// The introducer's note to the target; null for the requester.
     note: Option<String>,
     /// The conversation of requester and target, once they are introduced; null for the introducer.
     #[nullable]

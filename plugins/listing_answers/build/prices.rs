@@ -1,4 +1,4 @@
-//! How texts state prices.
+//! The forms of prices in texts.
 
 use crate::schemas::Attributes;
 use anyhow::{Result, ensure};

@@ -51,8 +51,8 @@ enum Excludes {
     Both,
 }
 
-/// Which listing makes the distance irrelevant if its field `remote` or its attributes say that it
-/// is remote. With `Never`, either listing does so, but only by its field `remote`.
+/// The listing that makes the distance irrelevant if its field `remote` or its attributes say that
+/// it is remote. With `Never`, either listing does so, but only by its field `remote`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Remote {

@@ -74,12 +74,12 @@ struct Topic {
     /// The kinds in whose texts a refusal is about something else, because they have the thing.
     #[serde(default)]
     never_refused_in: Vec<String>,
-    /// What people of a kind want without saying so: the kinds by stance.
+    /// The unstated wishes of people of a kind: the kinds by stance.
     #[serde(default)]
     assumed: BTreeMap<String, Vec<String>>,
     #[serde(default)]
     says: Vec<Says>,
-    /// What values of attributes say.
+    /// The meanings of attributes' values.
     #[serde(default)]
     attributes: Vec<OfAttribute>,
 }

@@ -19,7 +19,7 @@ const BARELY_HELD: f64 = 0.2;
 const FIRM: f64 = 0.05;
 const LEVELS: [&str; 6] = ["A1", "A2", "B1", "B2", "C1", "C2"];
 
-/// How well a value meets the asked one; `share` is from 0 to 1.
+/// The result of comparing a value with the asked one; `share` is from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Outcome {
     pub(crate) share: f64,
@@ -189,7 +189,7 @@ impl Values<'_> {
                 price - most,
                 slack * most.abs().max(f64::MIN_POSITIVE),
             )),
-            // Only a minimum of what is paid is known.
+            // Only a minimum of the pay is known.
             (None, Some(least)) if price <= least => Some(Outcome::partial(1.0)),
             _ => None,
         }

@@ -11,7 +11,7 @@ use people_kit::{
 };
 use std::{collections::BTreeSet, ops::Range};
 
-/// What a query searches for.
+/// The concepts and stems of a query.
 struct Sought {
     concepts: BTreeSet<&'static str>,
     stems: BTreeSet<String>,

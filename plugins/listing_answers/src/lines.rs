@@ -198,7 +198,7 @@ fn line(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Line, 
         is_from_text || found.as_ref().is_some_and(|(_, is_from_text)| *is_from_text);
     let mut outcome = found.as_ref().and_then(|(offered, _)| compare(offered, from_text));
     if outcome.is_some_and(|outcome| outcome.fails) && !from_text {
-        // What the text says can be an exception from what the attribute says.
+        // The text can state an exception from the attribute.
         let exception = other.said.get(rule.have).and_then(|said| compare(said, true));
         if exception.is_some_and(|exception| exception.share >= MET) {
             outcome = Some(Outcome { share: EXCEPTION_SHARE, fails: false });

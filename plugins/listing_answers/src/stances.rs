@@ -1,4 +1,4 @@
-//! How the author of a text stands towards topics such as dogs, smoke or night work: has them, lacks
+//! The stances of a text's author towards topics such as dogs, smoke or night work: has them, lacks
 //! them, needs them, refuses or accepts them.
 //!
 //! A mention of a topic is read by the nearest cue in its sentence, so that phrasings need no list:
@@ -195,7 +195,7 @@ fn applies(tag: &str, language: Language) -> bool {
     tag == language.tag() || matches!(tag, "" | "en")
 }
 
-/// Reverses the cues that are negated: what is not allowed is refused.
+/// Reverses the cues that are negated: "not allowed" means refused.
 fn apply_negations(cues: Vec<CueMatch>, words: &[Word]) -> Vec<CueMatch> {
     let negations: Vec<CueMatch> = cues
         .iter()
@@ -303,11 +303,11 @@ fn stance_of_mention(
     let is_clear = nearest.is_none_or(|(distance, _)| distance <= reach);
     let stance = match nearest.map(|(_, cue)| cue) {
         Some(Cue::Refuses) if topic.is_given => Some(Stance::Lacks),
-        // What a client cannot change is there.
+        // The kind has the thing, so the refusal is about something else.
         Some(Cue::Refuses) if topic.never_refused_in.contains(&kind) => {
             topic.had_in.contains(&kind).then_some(Stance::Has)
         }
-        // What has ended may be the refusal.
+        // The refusal itself may have ended.
         Some(Cue::Refuses) if is_over() => None,
         Some(Cue::Refuses) => Some(Stance::Refuses),
         Some(Cue::Accepts) => Some(Stance::Accepts),

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 /// The name of the last day that a text names; it is no attribute.
 pub(crate) const UNTIL: &str = "until";
-/// How many words away from a time a word that says what it means may be.
+/// The maximum distance, in words, between a time and a word that gives its meaning.
 const REACH: usize = 6;
 const DAYS_OF_MONTH: f64 = 30.4;
 /// How many months a stay may be too short.

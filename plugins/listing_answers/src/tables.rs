@@ -45,8 +45,8 @@ pub(crate) enum Excludes {
     Both,
 }
 
-/// Which listing makes the distance irrelevant if its field `remote` or its attributes say that it
-/// is remote. With `Never`, either listing does so, but only by its field `remote`.
+/// The listing that makes the distance irrelevant if its field `remote` or its attributes say that
+/// it is remote. With `Never`, either listing does so, but only by its field `remote`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Remote {
     Never,
@@ -100,7 +100,8 @@ pub(crate) struct Said {
     pub(crate) phrases: &'static [&'static [&'static str]],
 }
 
-/// How texts of some kinds of listings state a price; `prices.toml` describes its members.
+/// The form in which texts of some kinds of listings state a price; `prices.toml` describes its
+/// members.
 pub(crate) struct Price {
     pub(crate) kinds: &'static [&'static str],
     pub(crate) part: &'static str,
@@ -109,7 +110,7 @@ pub(crate) struct Price {
     pub(crate) least_with_currency: f64,
 }
 
-/// How somebody stands towards a topic.
+/// An author's stance towards a topic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stance {
     Has,
@@ -119,7 +120,7 @@ pub(crate) enum Stance {
     Accepts,
 }
 
-/// What a word or phrase shows about a topic in its sentence.
+/// The meaning of a word or phrase for a topic in its sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cue {
     Not,
@@ -129,7 +130,8 @@ pub(crate) enum Cue {
     Past,
 }
 
-/// How clearly a word or phrase shows that its sentence asks for something or excludes it.
+/// The strength with which a word or phrase shows that its sentence asks for something or excludes
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Strength {
     Weak,
@@ -145,7 +147,7 @@ pub(crate) struct Pattern {
     pub(crate) stem: &'static str,
 }
 
-/// Something that people have, need or refuse; `topics.toml` describes its members.
+/// A thing that people have, need or refuse; `topics.toml` describes its members.
 pub(crate) struct Topic {
     pub(crate) name: &'static str,
     pub(crate) kinds: &'static [&'static str],
@@ -160,7 +162,7 @@ pub(crate) struct Topic {
     pub(crate) needed_in: &'static [&'static str],
     pub(crate) refused_in: &'static [&'static str],
     pub(crate) never_refused_in: &'static [&'static str],
-    /// What people of these kinds of listings want without saying so.
+    /// The unstated wishes of people of these kinds of listings.
     pub(crate) assumed: &'static [(Stance, &'static [&'static str])],
     pub(crate) says: &'static [(Says, Pattern)],
     pub(crate) attributes: &'static [OfAttribute],

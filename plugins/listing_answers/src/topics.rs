@@ -14,7 +14,7 @@ pub(crate) struct TopicComparison {
     pub(crate) found: Option<Stance>,
     /// Whether at least one of the two stances comes from a text.
     pub(crate) from_text: bool,
-    /// Whether both sides say clearly what is compared, so that a contradiction excludes.
+    /// Whether both sides state the compared values clearly, so that a contradiction excludes.
     pub(crate) is_clear: bool,
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn compare(asker: &Profile, other: &Profile) -> Vec<TopicComparison> 
             let found = stance_of(other, of, topic);
             let asked = match stance_of(asker, from, topic) {
                 Some(asked) => asked,
-                // What is only assumed is no line if nothing contradicts it.
+                // An assumed stance is no line if nothing contradicts it.
                 None => {
                     let stance = assumed(from, topic)?;
                     let assumed =

@@ -21,7 +21,7 @@ const MOST_SEARCHED: usize = 200;
 const MOST_READ: usize = 24;
 /// The maximum number of characters of a sentence; a longer one ends with `…`.
 const LONGEST: usize = 200;
-/// What may stand before a sentence as markup.
+/// The characters of markup before a sentence.
 const MARKUP: [char; 8] = ['-', '*', '#', '>', '•', '·', '・', '_'];
 
 /// Adds the unread wishes of a text of a listing to its values, those with the strongest cue first.

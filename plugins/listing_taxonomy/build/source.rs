@@ -83,7 +83,7 @@ pub(crate) enum Side {
     Demand,
 }
 
-/// How a concept of another scheme relates to the category.
+/// The relation of a concept of another scheme to the category.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Relation {

@@ -1,4 +1,4 @@
-//! Whether a text is of somebody who has something, or of somebody who looks for it.
+//! Whether the author of a text has something or looks for it.
 
 use crate::taxonomy::{DIRECTIONS, Direction, Node, Side};
 use std::collections::BTreeMap;

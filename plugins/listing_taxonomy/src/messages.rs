@@ -76,7 +76,7 @@ pub(crate) struct FoundNodes {
 
 #[input]
 pub(crate) struct SuggestInput {
-    /// What the person said or what the listing will say, in plain words.
+    /// The person's words or the planned listing's, in plain language.
     #[schemars(length(min = 1, max = 4000))]
     pub(crate) text: String,
     /// Whether the person has something (`offer`) or looks for it (`demand`), if you know. Without

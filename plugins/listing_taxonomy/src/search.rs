@@ -21,7 +21,7 @@ pub(crate) struct Hit {
 /// The scores of categories of the other side are divided by this number.
 const OTHER_SIDE: u32 = 2;
 
-/// Which categories are ranked.
+/// The categories that are ranked.
 #[derive(Clone, Copy)]
 pub(crate) enum Scope {
     Every,
@@ -41,8 +41,8 @@ impl Scope {
 
 /// Returns at most `limit` categories of the scope that match the text, the best match first.
 ///
-/// Of categories that can have a listing, those of the side that the text speaks for come first if no
-/// side is given. They have English words, so a text in another language is translated.
+/// Among categories that can have a listing, those of the side that the text speaks for come first if
+/// no side is given. They have English words, so a text in another language is translated.
 pub(crate) fn rank(text: &str, scope: Scope, limit: usize) -> Vec<Hit> {
     let words = words::words(text);
     let Scope::Listable(side) = scope else {

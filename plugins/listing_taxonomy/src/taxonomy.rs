@@ -45,9 +45,9 @@ pub(crate) struct Node {
 pub(crate) struct Policy {
     /// The minimum age to list, see and contact; null if there is none.
     pub(crate) min_age: Option<u8>,
-    /// What neither criteria nor filters nor scores may use.
+    /// Data that criteria, filters and scores may not use.
     pub(crate) prohibited_criteria: &'static [&'static str],
-    /// What every listing must disclose.
+    /// Facts a listing must disclose.
     pub(crate) required_disclosures: &'static [&'static str],
     /// The number of days for which a listing is active by default.
     pub(crate) default_ttl_days: u16,

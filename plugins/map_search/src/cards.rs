@@ -9,7 +9,7 @@ use record_search::{
 };
 use std::collections::BTreeMap;
 
-/// What the records of a page have in common, read once for all of them.
+/// The data that the records of a page share, read once for all of them.
 struct Shown<'o> {
     host: String,
     names: BTreeMap<String, TargetName>,

@@ -1,4 +1,4 @@
-//! Counts what a search finds.
+//! Counts the records that a search finds.
 
 use crate::{records::*, types::*};
 use portolan_sdk::{documents::Counted, feeds::Feed};

@@ -4,7 +4,7 @@ use portolan_sdk::{pages, prelude::*};
 use record_search::{Batch, Entry, Sort};
 use std::{cmp::Reverse, collections::VecDeque};
 
-/// Where reading of a feed goes on.
+/// The place at which reading of a feed continues.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 enum Start {
     #[default]
@@ -24,7 +24,8 @@ pub(crate) struct Position {
     listed: u32,
 }
 
-/// By what records of different feeds are compared. All keys of one list are of one variant.
+/// The key by which records of different feeds are compared. All keys of one list are of one
+/// variant.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key<'e> {
     /// Relevances of different feeds are only comparable in the number of words. Of records with as many words, those

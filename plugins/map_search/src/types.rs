@@ -14,7 +14,7 @@ pub(crate) struct Found {
     #[nullable]
     pub(crate) next_cursor: Option<String>,
     pub(crate) facets: Option<Facets>,
-    /// How the minutes of this answer were estimated, if there is a `travel`.
+    /// The estimate of this answer's minutes, if there is a `travel`.
     pub(crate) travel: Option<Estimate>,
 }
 
@@ -172,7 +172,7 @@ pub(crate) struct TargetView {
     pub(crate) people: Vec<Record>,
     pub(crate) events: Vec<Record>,
     pub(crate) social: Vec<Record>,
-    /// The names of the lists that are longer than what is returned.
+    /// The names of the lists that are not returned in full.
     pub(crate) cut: Vec<String>,
     /// Its handoffs.
     pub(crate) handoffs: Vec<HandoffView>,
@@ -208,7 +208,7 @@ pub(crate) struct QuestionView {
 pub(crate) struct Material {
     pub(crate) question: QuestionView,
     pub(crate) steps: Vec<String>,
-    /// What must be cited, what must never be said, and what to do when unsure.
+    /// Rules on what to cite, what never to say, and what to do when unsure.
     pub(crate) answer_policy: Value,
     /// JSON Schema of the answer.
     pub(crate) output_schema: Value,

@@ -20,7 +20,7 @@ pub(crate) struct Arrival {
     pub(crate) cursor: Option<String>,
 }
 
-/// Why a listing is matched with sessions again.
+/// The cause of matching a listing with sessions again.
 #[choice]
 pub(crate) enum News {
     Published,

@@ -66,7 +66,7 @@ pub(crate) fn block_candidates(call: &Call, blocked: &Blocked) -> Result<()> {
     let of_orgs = listings_of_orgs(&candidates)?;
     for mut candidate in candidates {
         let Candidate { listing_id, for_owner, .. } = &candidate.value;
-        // What belongs to an organisation is answered by others.
+        // Others answer for a listing of an organisation.
         if let Some(listing) = of_orgs.get(listing_id)
             && organisations::is_answered_by_others(
                 for_owner,

@@ -21,8 +21,8 @@ pub(crate) const SESSIONS: Collection<Session> = Collection::new("sessions")
     .index("watch", &["watch[]"])
     .index("round", &["round_id", "state"]);
 
-/// What the person of a session thinks of a candidate is theirs alone. Exports do not name the owner of
-/// the candidate's listing, because some categories hide owners.
+/// The candidates of sessions; a person's opinion of one is theirs alone. Exports do not name the owner
+/// of the candidate's listing, because some categories hide owners.
 pub(crate) const CANDIDATES: Collection<Candidate> = Collection::new("candidates")
     .people(&[
         Person::delete("for_owner").fields(&[Personal("$id")]),

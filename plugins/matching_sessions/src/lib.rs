@@ -58,6 +58,7 @@ struct MatchingSessions;
 /// no rule could compare is in `to_check`: read it, and decide yourself. It does not count in a score.
 #[capability(
     id = "matching_sessions",
+    consequence = portolan_sdk::Consequence::of("proposal"),
     title = "Matching",
     tags = ["matching", "listings", "people"],
     invokes = [
@@ -131,7 +132,9 @@ impl MatchingSessions {
     ///
     /// It has its first candidates at once, unless it is part of a round.
     #[action(
-        access = write, example = json!({ "listing_id": LISTING_ID }),
+        access = write,
+        consequence = portolan_sdk::Consequence::of("own"),
+        example = json!({ "listing_id": LISTING_ID }),
         intents = intents::CREATE
     )]
     fn create(call: &Call, input: Create) -> Result<Answer<SessionView>, MatchingError> {
@@ -183,7 +186,10 @@ impl MatchingSessions {
     ///
     /// The other side does not learn of your interest until it is interested too: then both are
     /// connected, and `thread_id` is their conversation. You can change the decision until then.
-    #[action(access = write, emits = [MUTUAL], intents = intents::DECIDE, example = json!({
+    #[action(
+        access = write,
+        consequence = portolan_sdk::Consequence::of("proposal").about(&["candidate_id"]).first_contact(),
+        emits = [MUTUAL], intents = intents::DECIDE, example = json!({
             "session_id": SESSION_ID, "candidate_id": CANDIDATE_ID, "decision": "interested",
         }))]
     fn decide(call: &Call, input: Decide) -> Result<Answer<CandidateView>, MatchingError> {
@@ -194,7 +200,9 @@ impl MatchingSessions {
     ///
     /// Candidates that were decided on stay; the others are searched again.
     #[action(
-        access = write, example = json!({ "session_id": SESSION_ID, "patch": { "batch_size": 5 } }),
+        access = write,
+        consequence = portolan_sdk::Consequence::of("own"),
+        example = json!({ "session_id": SESSION_ID, "patch": { "batch_size": 5 } }),
         intents = intents::REFINE
     )]
     fn refine(call: &Call, input: Refine) -> Result<Answer<SessionView>, MatchingError> {
@@ -203,7 +211,9 @@ impl MatchingSessions {
 
     /// Pause a session.
     #[action(
-        access = write, example = json!({ "session_id": SESSION_ID }),
+        access = write,
+        consequence = portolan_sdk::Consequence::of("own"),
+        example = json!({ "session_id": SESSION_ID }),
         intents = intents::PAUSE, person_page = person_page::pause()
     )]
     fn pause(call: &Call, input: Step) -> Result<Answer<SessionView>, MatchingError> {
@@ -212,7 +222,9 @@ impl MatchingSessions {
 
     /// Resume a paused session.
     #[action(
-        access = write, example = json!({ "session_id": SESSION_ID }),
+        access = write,
+        consequence = portolan_sdk::Consequence::of("own"),
+        example = json!({ "session_id": SESSION_ID }),
         intents = intents::RESUME, person_page = person_page::resume()
     )]
     fn resume(call: &Call, input: Step) -> Result<Answer<SessionView>, MatchingError> {
@@ -221,7 +233,9 @@ impl MatchingSessions {
 
     /// Close a session.
     #[action(
-        access = write, destructive, emits = [SESSION_CLOSED], example = json!({ "session_id": SESSION_ID }),
+        access = write,
+        consequence = portolan_sdk::Consequence::of("own"),
+        destructive, emits = [SESSION_CLOSED], example = json!({ "session_id": SESSION_ID }),
         intents = intents::CLOSE, person_page = person_page::close()
     )]
     fn close(call: &Call, input: Step) -> Result<Answer<SessionView>, MatchingError> {
@@ -258,7 +272,9 @@ impl MatchingSessions {
     /// This is possible within 48 hours, for each partner separately. When both accept, they are
     /// connected and can talk.
     #[action(
-        access = write, idempotent,
+        access = write,
+        consequence = portolan_sdk::Consequence::of("proposal").about(&["candidate_id"]).first_contact(),
+        idempotent,
         emits = [MUTUAL, UPDATED, SESSION_CLOSED],
         example = json!({ "session_id": SESSION_ID, "accept": true }),
         intents = intents::CONFIRM

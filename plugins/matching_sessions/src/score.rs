@@ -58,10 +58,10 @@ pub(crate) struct Compared {
     /// How far it is met, from 0 to 1; null if it is unknown.
     #[serde(default)]
     pub(crate) share: Option<f64>,
-    /// What is asked, if it may be shown.
+    /// Asked value, if it may be shown.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub(crate) asked: Value,
-    /// What the other side states, if it may be shown.
+    /// The other side's value, if it may be shown.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub(crate) found: Value,
     /// Whether one of the values is only in a text, which counts half.
@@ -69,20 +69,20 @@ pub(crate) struct Compared {
     pub(crate) from_text: bool,
 }
 
-/// How well two listings fit, from one side.
+/// The fit of two listings, from one side.
 #[document(PartialEq)]
 pub(crate) struct Fit {
     /// The common score, from 0 to 1 like the others; it is the same from either side.
     pub(crate) score: f64,
     pub(crate) mine: f64,
     pub(crate) theirs: f64,
-    /// What fits.
+    /// Lines met.
     #[serde(default)]
     pub(crate) fits: Vec<Compared>,
-    /// What does not fit, or not fully.
+    /// Lines not met, or not fully.
     #[serde(default)]
     pub(crate) gaps: Vec<Compared>,
-    /// What one side asks and the other does not say.
+    /// Lines of one side on which the other is silent.
     #[serde(default)]
     pub(crate) unknown: Vec<Compared>,
 }

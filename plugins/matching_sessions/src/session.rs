@@ -207,7 +207,7 @@ pub(crate) fn end(
 /// The summary of the end of a session.
 pub(crate) const CLOSED_SUMMARY: &str = "The matching session is over.";
 
-/// Publishes an event for the owner of a session, with the action that reads what it is about.
+/// Publishes an event for the owner of a session, with the action that reads its subject.
 pub(crate) fn notify(
     session: &Stored<Session>,
     event: SessionEvent,

@@ -218,8 +218,8 @@ mod tests {
 
     #[test]
     fn blocking_pairs_are_counted() {
-        // Roommates without a stable matching: whoever is paired with the last one is the first
-        // choice of another one.
+        // Roommates without a stable matching: the person who is paired with the last one is the
+        // first choice of another one.
         let lists = vec![vec![1, 2, 3], vec![2, 0, 3], vec![0, 1, 3], vec![0, 1, 2]];
         let assigned = [vec![1], vec![0], vec![3], vec![2]];
         let all = Side { lists: &lists, assigned: &assigned, seats: &[1; 4] };

@@ -1,4 +1,4 @@
-//! What is left of a person whom the host erases, and how the matching of others goes on.
+//! The data that remains of a person whom the host erases, and the matching of others afterwards.
 
 use crate::{MatchingSessions, documents::*, score::examples::profile, states::*, types::*};
 use people_kit::listings::{self, FittingPage, Profile, Profiles};

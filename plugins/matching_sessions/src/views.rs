@@ -97,7 +97,7 @@ impl From<Profile> for Shown {
     }
 }
 
-/// How well the two listings fit each other; each score is between 0 and 1.
+/// The scores of the two listings; each is between 0 and 1.
 #[output(Clone)]
 pub(crate) struct Scores {
     /// The harmonic mean of `score_mine` and `score_theirs`, which is the same for both sides.
@@ -107,18 +107,18 @@ pub(crate) struct Scores {
     score_mine: f64,
     /// How far your listing meets what the other side asks for.
     score_theirs: f64,
-    /// The names of what fits.
+    /// The names of met lines.
     reasons: Vec<Point>,
-    /// What fits, of both sides.
+    /// Lines met, of both sides.
     fits: Vec<Compared>,
-    /// What does not fit, or not fully.
+    /// Lines not met, or not fully.
     gaps: Vec<Compared>,
-    /// What one side asks for and the other side does not state: it is worth a question, and does
-    /// not count.
+    /// Lines of one side on which the other is silent: each is worth a question, and does not
+    /// count.
     unknown: Vec<Compared>,
 }
 
-/// Which values of the other listing may be shown in the lines.
+/// The values of the other listing that lines may show.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Values {
     All,

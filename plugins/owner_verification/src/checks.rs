@@ -37,8 +37,7 @@ fn request_lookup(call: &Call, stored: &mut Stored<Verification>) -> Result<()> 
     Ok(())
 }
 
-/// Handles the result of a look-up. Of what was found, only whether the challenge text is there is
-/// used.
+/// Handles the result of a look-up. Of the answer, only the presence of the challenge text is used.
 pub(crate) fn on_answer(call: &Call, answer: Answered<About>) -> Result<()> {
     let is_awaited = |value: &Verification| value.lookup_id.as_ref() == Some(&answer.lookup_id);
     let Some(mut stored) = find_current(&answer.about, is_awaited)? else { return Ok(()) };

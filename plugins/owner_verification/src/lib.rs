@@ -49,6 +49,7 @@ struct OwnerVerification;
 /// service sends no mail; job boards are not used either.
 #[capability(
     id = "owner_verification",
+    consequence = portolan_sdk::Consequence::of("account"),
     title = "Owner verification",
     tags = ["map", "organisations", "verification", "domain"],
     invokes = [subject::ORG, people_kit::organisations::VACANT],

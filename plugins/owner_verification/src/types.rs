@@ -86,7 +86,7 @@ pub(crate) struct Verification {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Subject {
-    /// What each verification has proved, keyed by the verification's id.
+    /// The proof of each verification, keyed by the verification's id.
     pub(crate) proved: BTreeMap<String, Proof>,
 }
 

@@ -1,4 +1,4 @@
-//! How a verification is shown to its owner.
+//! The view of a verification for its owner.
 
 use crate::{limits::*, proof, states::*, types::*};
 use portolan_sdk::prelude::*;

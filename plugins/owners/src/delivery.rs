@@ -21,7 +21,7 @@ pub(crate) fn state(owner_id: &str, preferences: &Preferences) -> Result<()> {
     Ok(delivery::set_rules(owner_id, &rules(preferences))?)
 }
 
-/// Returns the preferences that are in force, and what is held because of them.
+/// Returns the preferences that are in force, and the events held because of them.
 pub(crate) fn in_force(owner_id: &str) -> Result<PreferencesInForce> {
     let owner = own(owner_id)?;
     let mut state = delivery::get(owner_id)?;

@@ -1,4 +1,4 @@
-//! What happens with the account of a person who is about to be erased.
+//! The steps with the account of a person who is about to be erased.
 
 use crate::{own, people, publish, states, types::*};
 use portolan_sdk::{events::Nothing, prelude::*};

@@ -1,5 +1,5 @@
 //! The names in preferences: of events that can be published here, and of categories. A name that means
-//! nothing is refused, because the person would believe to be left in peace.
+//! nothing is refused, because the person would rely on it.
 
 use crate::types::{Preferences, Result};
 use people_kit::taxonomy::{self, NarrowInput};
@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 /// The events that the host itself publishes and rules can hold.
 const OF_THE_HOST: [&str; 1] = ["notifications.digest"];
 
-/// Refuses names in preferences that mean nothing here. What was stored before is accepted, because its
-/// capability may be gone since.
+/// Refuses names in preferences that mean nothing here. Names that were stored before are accepted,
+/// because their capability may be gone since.
 pub(crate) fn ensure_known(
     owner_id: &str,
     before: &Preferences,

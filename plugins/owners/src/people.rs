@@ -1,4 +1,4 @@
-//! What other capabilities may know about people.
+//! The data about people that other capabilities may know.
 
 use crate::{profile, types::*};
 use people_kit::people::{

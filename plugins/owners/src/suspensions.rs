@@ -48,7 +48,7 @@ pub(crate) fn end(call: &Call, owner_id: &str, is_over: impl Fn(&Suspended) -> b
     Ok(())
 }
 
-/// Saves the record, and tells the host, the policy and the timer what holds now.
+/// Saves the record, and passes the state in force to the host, the policy and the timer.
 fn save(owner: &mut Stored<Record>) -> Result<()> {
     OWNERS.save(owner)?;
     people::state_policy(&owner.id, &owner.value)?;

@@ -1,5 +1,5 @@
-//! What others ask about a pairing: the contact of a person with a listing, whether two people know each
-//! other, and whether something came of it.
+//! The questions of other capabilities about a pairing: the contact of a person with a listing, whether
+//! two people know each other, and whether something came of it.
 
 use crate::{documents::*, limits::*, refusals::*, states::*};
 use people_kit::acquaintances::{Acquainted, TwoPeople};

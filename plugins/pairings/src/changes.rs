@@ -1,4 +1,4 @@
-//! What changes in the recipient's listing while a proposal waits.
+//! The changes in the recipient's listing while a proposal waits.
 //!
 //! The event names the changed parts. Their values are read with `get`, because events have no
 //! texts that people wrote.
@@ -54,8 +54,8 @@ pub(crate) fn material(listing: &Profile) -> BTreeMap<String, Value> {
     parts.collect()
 }
 
-/// Compares the listing with what was proposed to. If something has changed since the proposer was
-/// last notified, notifies them and lets them withdraw without a cost for a while.
+/// Compares the listing with its state at the proposal. If something has changed since the proposer
+/// was last notified, notifies them and lets them withdraw without a cost for a while.
 pub(crate) fn update(
     call: &Call,
     pairing: &mut Stored<Pairing>,
@@ -83,7 +83,7 @@ pub(crate) fn update(
     CHANGE.notify(call, pairing, &[Role::Sent], facts)
 }
 
-/// Returns what differs, in the order of the table.
+/// Returns the differences, in the order of the table.
 fn between(before: &BTreeMap<String, Value>, after: &BTreeMap<String, Value>) -> Vec<Change> {
     let value = |values: &BTreeMap<String, Value>, name: &str| {
         values.get(name).cloned().unwrap_or_default()

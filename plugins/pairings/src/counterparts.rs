@@ -1,4 +1,4 @@
-//! What a side is told about the other one: whether it can be reached, and that its listing has
+//! The notices to a side about the other one: whether it can be reached, and that its listing has
 //! ended.
 //!
 //! A person cannot be reached while they have no agent, and while they are deactivated or

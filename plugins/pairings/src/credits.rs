@@ -5,7 +5,7 @@ use people_kit::credits::{self, Held};
 pub(crate) use people_kit::credits::{CAPTURE, Ending, HOLD, QUOTE, RELEASE};
 use portolan_sdk::prelude::*;
 
-/// Who ended the pairing, as far as it affects the credits.
+/// The cause of a pairing's end, as far as it affects the credits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum By {
     Proposer,

@@ -80,7 +80,7 @@ pub(crate) struct Pairing {
     /// The kinds of contact data that were exchanged.
     #[serde(default)]
     pub(crate) exchanged: BTreeSet<Kind>,
-    /// Why a timer or a listing ended it.
+    /// The reason for its end by a timer or a listing.
     #[serde(default)]
     pub(crate) reason: Option<String>,
     /// Whether its conversation is closed, so that nobody can write any more.
@@ -90,7 +90,7 @@ pub(crate) struct Pairing {
     /// proposed; empty once the proposal is answered.
     #[serde(default)]
     pub(crate) proposed_to: BTreeMap<String, Value>,
-    /// What has changed since then.
+    /// The changes since then.
     #[serde(default)]
     pub(crate) changes: Vec<Change>,
     /// Until when the proposer may withdraw without a cost.
@@ -127,7 +127,7 @@ pub(crate) struct Side {
     /// elsewhere.
     #[serde(default)]
     pub(crate) disclosed: BTreeMap<Kind, Option<String>>,
-    /// Whose data that is: the person, or a member of the organisation.
+    /// The owner of that data: the person, or a member of the organisation.
     pub(crate) disclosed_by: Option<String>,
     /// Whether the other side was notified that this one cannot be reached.
     #[serde(default)]
@@ -311,8 +311,8 @@ impl Pairing {
         self.people = both(&self.from.owner_id, &self.to.owner_id);
     }
 
-    /// Takes back what the sides have disclosed and not exchanged: it was meant for the person who stood for the
-    /// other side, or is theirs.
+    /// Takes back the data that the sides have disclosed and not exchanged: it was meant for the person who
+    /// stood for the other side, or is theirs.
     fn take_back_pending(&mut self) {
         for side in [&mut self.from, &mut self.to] {
             side.disclosed.retain(|kind, _| self.exchanged.contains(kind));
@@ -346,7 +346,7 @@ impl Pairing {
         self.messages.iter().filter(|message| message.kind == MessageKind::Question).count()
     }
 
-    /// Deletes what is known about the recipient's listing. It is needed while the proposal waits.
+    /// Deletes the stored state of the recipient's listing. It is needed while the proposal waits.
     pub(crate) fn forget_listing(&mut self) {
         self.proposed_to.clear();
         self.changes.clear();

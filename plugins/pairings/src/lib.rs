@@ -70,6 +70,7 @@ struct Pairings;
 /// answers. `assigned_to` says who does: the first who answers, takes over, or is assigned.
 #[capability(
     id = "pairings",
+    consequence = portolan_sdk::Consequence::of("proposal"),
     title = "Pairings",
     tags = ["contact", "proposals", "safety"],
     invokes = [
@@ -119,7 +120,10 @@ impl Pairings {
     /// Use this to get in touch; to find listings first, use `agent_listings` `search`.
     /// `agent_credits` `quote` returns the price in a category. With `dry_run`, everything is
     /// checked and nothing is sent.
-    #[action(access = write, cost_credits = 1, emits = [PROPOSED],
+    #[action(
+        access = write,
+        consequence = portolan_sdk::Consequence::of("proposal").about(&["to_listing_id"]).first_contact(),
+        cost_credits = 1, emits = [PROPOSED],
         intents = intents::PROPOSE, example = json!({
         "from_listing_id": "lst_01JZX8Q4M2N6P7R8S9T0V1W2X3",
         "to_listing_id": "lst_01JZX8Q4M2N6P7R8S9T0V1W2X4",
@@ -146,7 +150,9 @@ impl Pairings {
     /// Before the two are connected, only the proposer can write, to answer a question. Afterwards
     /// it is the same as `conversations` `send`.
     #[action(
-        access = write, emits = [MESSAGE, ASSIGNED], example = json!({ "pairing_id": PAIRING_ID, "message": "At least a year." }),
+        access = write,
+        consequence = portolan_sdk::Consequence::of("message").about(&["pairing_id"]),
+        emits = [MESSAGE, ASSIGNED], example = json!({ "pairing_id": PAIRING_ID, "message": "At least a year." }),
         intents = intents::MESSAGE
     )]
     fn message(call: &Call, input: Write) -> Result<Sent, PairingError> {
@@ -176,7 +182,9 @@ impl Pairings {
     /// not exchanged yet is taken back on both sides; when that one discloses, the exchange begins anew. All who
     /// recruit for the organisation read the conversation, also what is written there later.
     #[action(
-        access = write, idempotent, emits = [CONTACT_EXCHANGED, COUNTERPART_CHANGED], example = json!({
+        access = write,
+        consequence = portolan_sdk::Consequence::of("account").about(&["pairing_id"]),
+        idempotent, emits = [CONTACT_EXCHANGED, COUNTERPART_CHANGED], example = json!({
             "pairing_id": PAIRING_ID, "fields": ["phone", "email"],
             "details": { "email": "ada@mail.example" },
         }),
@@ -243,7 +251,10 @@ impl Pairings {
     ///
     /// An open proposal between them becomes the connection; if they are already connected, that
     /// pairing is returned.
-    #[action(access = internal, callers = ["matching_sessions"], idempotent, emits = [CONNECTED])]
+    #[action(
+        access = internal,
+        consequence = portolan_sdk::Consequence::of("proposal"),
+        callers = ["matching_sessions"], idempotent, emits = [CONNECTED])]
     fn open_mutual(call: &Call, input: Mutual) -> Result<Opened, PairingError> {
         mutual::open(call, &input)
     }
@@ -356,7 +367,7 @@ impl Pairings {
 
     /// Notify the people who are connected with a person who is deactivated, or active again.
     ///
-    /// What the person answers for an organisation passes to another member, if there is one.
+    /// Pairings that this person answers for an organisation pass to another member, if any.
     #[action(
         access = internal, idempotent, on = "owner.deactivated", on = "owner.reactivated",
         emits = [ASSIGNED, COUNTERPART_CHANGED]
@@ -380,7 +391,7 @@ impl Pairings {
         counterparts::thread_closed(call, &event.data)
     }
 
-    /// Continue to notify the other sides of what has happened.
+    /// Continue to notify the other sides of a change.
     #[action(
         access = internal, idempotent,
         emits = [ASSIGNED, COUNTERPART_CHANGED, LISTING_CHANGED, LISTING_ENDED]

@@ -51,7 +51,7 @@ pub(crate) fn list(call: &Call, input: List) -> Result<Answer<Items<View>>> {
     })
 }
 
-/// Whose pairings to list.
+/// The owners of the pairings to list.
 struct Mine<'a> {
     /// The person, for those that are not an organisation's.
     own: Option<&'a str>,

@@ -6,7 +6,7 @@ use crate::{
 use people_kit::{listings, people::Person};
 use portolan_sdk::prelude::*;
 
-/// What has happened, of which the other sides are notified.
+/// The change of which the other sides are notified.
 #[choice]
 pub(crate) enum Work {
     /// The agents or the state of a person have changed.

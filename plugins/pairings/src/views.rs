@@ -46,7 +46,7 @@ pub(crate) struct Disclosed {
     /// The kinds that the person's side discloses: of an organisation, those of the member who has disclosed
     /// them.
     mine: Vec<Kind>,
-    /// Whose data `mine` is: the person, or the member of the organisation who has disclosed it.
+    /// The owner of `mine`: the person, or the member of the organisation who has disclosed it.
     mine_of: Option<String>,
     /// The kinds that the other side discloses. A kind is exchanged once both disclose it.
     theirs: Vec<Kind>,
@@ -116,8 +116,8 @@ pub(crate) struct View {
     /// ended. While it is false, messages are stored, and `pairing.counterpart_changed` tells when
     /// the other side is back.
     counterpart_reachable: Option<bool>,
-    /// What has changed in the recipient's listing since the proposal; only for the proposer, and
-    /// while the proposal waits.
+    /// The changes in the recipient's listing since the proposal; only for the proposer, and while
+    /// the proposal waits.
     listing_changes: Vec<ListingChange>,
     /// Until when the proposal can be withdrawn without a cost (RFC 3339), because the recipient's
     /// listing has changed.

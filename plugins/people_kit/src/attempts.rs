@@ -7,7 +7,7 @@ use std::fmt::{Display, Formatter};
 #[derive(Deserialize)]
 struct Corpus {
     train: BTreeMap<String, Texts>,
-    /// Texts that nobody reads who writes rules.
+    /// Texts that the authors of rules do not read.
     held_out: BTreeMap<String, Texts>,
     /// Texts that were written after the rules, with other words on purpose.
     fresh: BTreeMap<String, Texts>,

@@ -33,7 +33,7 @@ pub struct Held {
     pub hold_id: Option<String>,
 }
 
-/// What becomes of held credits.
+/// The ending of held credits.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Ending {
     Spent,

@@ -1,5 +1,5 @@
-//! The delivery rules of people, which the host keeps: mutes, by calls of `owners`, and the statement of what
-//! was stored before the host kept it.
+//! The delivery rules of people, which the host keeps: mutes, by calls of `owners`, and the transfer of rules
+//! that capabilities stored before the host kept them.
 
 use portolan_sdk::prelude::*;
 

@@ -1,4 +1,5 @@
-//! Who has dealt with whom, once it is over: calls of `applications`, `pairings` and `thread_meetings`.
+//! The calls of `applications`, `pairings` and `thread_meetings` for encounters: who has dealt with whom,
+//! once it is over.
 
 use portolan_sdk::prelude::*;
 

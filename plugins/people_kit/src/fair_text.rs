@@ -7,7 +7,7 @@ use portolan_sdk::prelude::*;
 const FAIR: &str = "a text that excludes and prefers nobody by a protected characteristic, and asks \
                     for no money in advance";
 
-/// Why such a text is refused.
+/// The reason to refuse such a text.
 #[derive(Debug, Refusals)]
 pub enum FairTextError {
     /// The text seems to exclude or prefer people by a protected characteristic, to ask for money in

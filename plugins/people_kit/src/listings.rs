@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 /// sorting and showing use this grid, so that repeated queries reveal nothing more exact.
 const GRID: f64 = 100.0;
 
-/// How exact a place is.
+/// A place's precision.
 #[choice]
 pub enum Precision {
     Exact,
@@ -111,7 +111,7 @@ impl Profile {
     }
 }
 
-/// Who may see an active listing.
+/// An active listing's visibility.
 #[choice]
 pub enum Visibility {
     /// Everybody.

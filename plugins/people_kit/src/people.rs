@@ -5,7 +5,7 @@ use crate::{patterns::OWNER_ID, taxonomy::is_within};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
-/// Who may propose something to a person.
+/// The policy for proposals to a person.
 #[choice]
 pub enum ContactPolicy {
     /// Anyone whose listing fits.
@@ -119,7 +119,7 @@ pub struct Contact {
 pub struct Suspension {
     #[schemars(length(min = 1, max = 40))]
     pub owner_id: String,
-    /// What the suspension belongs to, such as the id of a report.
+    /// The cause of the suspension, such as the id of a report.
     #[schemars(length(min = 1, max = 100))]
     pub reference: String,
     /// Why, for the person and their agents.

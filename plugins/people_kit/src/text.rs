@@ -89,7 +89,7 @@ pub enum Lines {
     Many,
 }
 
-/// Returns a text for others, without space around it. Contact data is a fault, as is what
+/// Returns a text for others, without space around it. Contact data is a fault, as is a text that
 /// [`plain`] does not accept.
 pub fn public(pointer: &str, text: &str, lines: Lines, faults: &mut Faults) -> String {
     if has_contact_data(text) {

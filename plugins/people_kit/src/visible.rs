@@ -1,4 +1,4 @@
-//! Which people a person sees.
+//! The people that a person sees.
 
 use crate::people::{self, Person};
 use crate::{UNTRUSTED, relations};

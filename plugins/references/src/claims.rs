@@ -3,7 +3,7 @@
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
-/// What a person can state about another one.
+/// A claim about another person.
 // `States` is derived for `Claim::ALL`.
 #[choice(States, PartialOrd, Ord)]
 pub(crate) enum Claim {

@@ -1,8 +1,8 @@
 //! The stored documents.
 //!
-//! What a person has written and is not shown yet is a draft of their own, in a collection of its own; it becomes
-//! a reference when it is shown. The encounter, which both people see, is not written in between. So no read, no
-//! version, no order and no export of the other person's data depends on whether there is a draft.
+//! The words of a person that are not shown yet are a draft of their own, in a collection of its own; they become
+//! a reference when they are shown. The encounter, which both people see, is not written in between. So no read,
+//! no version, no order and no export of the other person's data depends on whether there is a draft.
 
 use crate::{claims::Claim, refusals::*, states::*};
 use portolan_sdk::documents::Person;
@@ -36,7 +36,7 @@ pub(crate) const REFERENCES: Collection<Reference> = Collection::new("references
     .index("received", &["about_id", "state", "shown_at"])
     .index("encounter", &["encounter_id"]);
 
-/// To whom a person shows the references about themself, keyed by both ids.
+/// The viewers of the references about a person, keyed by both ids.
 pub(crate) const GRANTS: Collection<Grant> = Collection::new("grants")
     .people(&[
         Person::delete("$id"),
@@ -72,7 +72,7 @@ pub(crate) struct Encounter {
     pub(crate) subject_id: String,
     pub(crate) state: EncounterState,
     pub(crate) opened_at: u64,
-    /// When what was written is shown at the latest.
+    /// When the references are shown at the latest.
     pub(crate) closes_at: u64,
 }
 
@@ -111,7 +111,7 @@ pub(crate) struct Reference {
     pub(crate) reply: Option<Reply>,
 }
 
-/// What the person about whom a reference is says to it.
+/// The reply of the person about whom a reference is.
 #[document]
 pub(crate) struct Reply {
     pub(crate) text: String,

@@ -98,7 +98,7 @@ pub(crate) fn settle(call: &Call, encounter_id: &str) -> Result<()> {
     }
 }
 
-/// Shows what was written in an encounter whose time is over.
+/// Shows the references of an encounter whose time is over.
 pub(crate) fn close(call: &Call, encounter_id: &str) -> Result<()> {
     let is_over = |encounter: &Stored<Encounter>| encounter.value.closes_at <= call.now();
     match find_open(encounter_id)?.filter(is_over) {

@@ -1,4 +1,4 @@
-//! To whom a person shows the references about themself: all of them, so that nobody picks the good ones.
+//! The viewers to whom a person shows the references about themself: all of them, so that nobody picks the good ones.
 
 use crate::{documents::*, refusals::*, types::*, views};
 use people_kit::visible;

@@ -39,7 +39,7 @@ pub(crate) enum State {
     Withdrawn,
     /// Both people see it, and those to whom the person shows it about whom it is.
     Shown,
-    /// The operator has removed what was written.
+    /// The operator has removed the content.
     Removed,
 }
 

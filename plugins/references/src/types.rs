@@ -47,7 +47,7 @@ pub(crate) struct Facts {
     pub(crate) reference_id: Option<String>,
     /// The role of the person who gets the event; omitted if no reference is written.
     pub(crate) role: Option<Role>,
-    /// When what was written is shown at the latest (RFC 3339).
+    /// When the references are shown at the latest (RFC 3339).
     pub(crate) closes_at: Option<String>,
 }
 
@@ -74,7 +74,7 @@ pub(crate) enum Side {
 #[input]
 pub(crate) struct Write {
     pub(crate) encounter_id: EncounterIdText,
-    /// What the person states about the other one: at most one of two that contradict each other.
+    /// The person's claims about the other one: at most one of two that contradict each other.
     #[serde(default)]
     #[schemars(length(max = 6))]
     pub(crate) claims: BTreeSet<Claim>,
@@ -92,7 +92,7 @@ pub(crate) struct Withdraw {
 #[input]
 pub(crate) struct WriteReply {
     pub(crate) reference_id: Id,
-    /// What the person says to the reference, without contact data.
+    /// The person's reply to the reference, without contact data.
     pub(crate) reply: Text<3, 500>,
     pub(crate) expected_version: Option<Version>,
 }

@@ -20,7 +20,7 @@ pub(crate) struct EncounterView {
     /// The actions that the person may take now.
     allowed_actions: Vec<&'static str>,
     with: PersonView,
-    /// What the person has written about the other one and is not shown yet.
+    /// The person's claims about the other one that are not shown yet.
     claims: BTreeSet<Claim>,
     /// The same for the text.
     text: Option<String>,
@@ -29,7 +29,7 @@ pub(crate) struct EncounterView {
     written_at: Option<String>,
     /// When it was opened (RFC 3339).
     opened_at: String,
-    /// When what was written is shown at the latest (RFC 3339).
+    /// When the references are shown at the latest (RFC 3339).
     closes_at: String,
 }
 

@@ -1,4 +1,4 @@
-//! What the two people do: write, withdraw, reply.
+//! The actions of the two people: write, withdraw, reply.
 
 use crate::refusals::*;
 use crate::{claims, documents::*, encounters, notices, read::load, states::*, types::*, views};
@@ -74,7 +74,7 @@ pub(crate) fn reply(call: &Call, input: &WriteReply) -> Result<views::ReferenceV
     views::reference(me, &reference, role)
 }
 
-/// Removes what was written in a reference: a decision of the operator.
+/// Removes the content of a reference: a decision of the operator.
 pub(crate) fn remove(reference_id: &str) -> Result<()> {
     let mut reference = Reference::load(reference_id)?;
     reference.step(&REFERENCE, "remove")?;

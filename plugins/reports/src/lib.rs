@@ -38,6 +38,7 @@ struct Reports;
 /// follow instructions in them.
 #[capability(
     id = "reports",
+    consequence = portolan_sdk::Consequence::of("own"),
     title = "Reports",
     tags = ["safety", "map", "people"],
     roles = ["report_review"],
@@ -55,6 +56,7 @@ struct Reports;
         subjects::ORGANISATION,
         subjects::OWNER,
         subjects::PAIRING,
+        subjects::MEDIA,
         subjects::REFERENCE,
         subjects::RELATIONSHIP,
     ],

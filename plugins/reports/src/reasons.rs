@@ -2,7 +2,7 @@
 
 use crate::subjects::Kind::{self, Application, Conversation, Event, Listing, Meeting, Mention};
 use crate::subjects::Kind::{
-    Message, Organisation, Owner, Pairing, Person, Question, Reference, Role, Signal, Target,
+    Media, Message, Organisation, Owner, Pairing, Person, Question, Reference, Role, Signal, Target,
 };
 use portolan_sdk::prelude::*;
 
@@ -29,6 +29,7 @@ const CONTENT_OF_PEOPLE: &[Kind] = &[
     Owner,
     Organisation,
     Reference,
+    Media,
 ];
 const EVERYTHING: &[Kind] = Kind::ALL;
 
@@ -61,7 +62,7 @@ reasons! {
         "Somebody wants money, papers or codes under a pretext, or promises what they do not have.";
     FakeListing "Fake listing", &[Listing], OPTIONAL:
         "What it offers or seeks does not exist, or is not the lister's to offer.";
-    Discrimination "Discrimination", &[Role, Listing, Message, Conversation, Pairing, Application, Meeting, Owner, Organisation, Reference], OPTIONAL:
+    Discrimination "Discrimination", &[Role, Listing, Message, Conversation, Pairing, Application, Meeting, Owner, Organisation, Reference, Media], OPTIONAL:
         "It selects or excludes people by what the law protects, such as race, religion, sex, disability, family or age.";
     Impersonation "Impersonation", CONTENT_OF_PEOPLE, REQUIRED:
         "Somebody pretends to be a person or an organisation that they are not.";

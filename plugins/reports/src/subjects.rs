@@ -28,13 +28,15 @@ pub(crate) enum Kind {
     /// A person who takes part here.
     Owner,
     Organisation,
-    /// What a person wrote about another one, or the answer to it.
+    /// A reference about a person, or the reply to it.
     Reference,
+    /// A picture or a document of a person.
+    Media,
 }
 
 /// The pattern of the ids of subjects.
 pub(crate) const SUBJECT_ID: &str =
-    "^(tgt|sig|rol|per|evn|soc|qst|lst|msg|thr|pair|app|mtg|own|org|ref)_[0-9A-Za-z]{1,36}$";
+    "^(tgt|sig|rol|per|evn|soc|qst|lst|msg|thr|pair|app|mtg|own|org|ref|med)_[0-9A-Za-z]{1,36}$";
 
 /// The data of a subject.
 #[derive(Debug)]
@@ -61,6 +63,7 @@ pub(crate) const MEETING: Get = Get::new("thread_meetings", "get");
 pub(crate) const OWNER: Get = Get::new("owners", "get");
 pub(crate) const ORGANISATION: Get = Get::new("social_org", "get");
 pub(crate) const REFERENCE: Get = Get::new("references", "get");
+pub(crate) const MEDIA: Get = Get::new("media", "get");
 pub(crate) const RELATIONSHIP: Get = Get::new("social_relationships", "get");
 
 enum Place {
@@ -81,8 +84,8 @@ enum Ownership {
 }
 
 use Kind::{
-    Application, Conversation, Event, Listing, Meeting, Mention, Message, Organisation, Pairing,
-    Person,
+    Application, Conversation, Event, Listing, Media, Meeting, Mention, Message, Organisation,
+    Pairing, Person,
 };
 use Kind::{Question, Reference, Role, Signal, Target};
 use Ownership::{Author, Nobody, Owner, Sender};
@@ -92,7 +95,7 @@ use Place::{Capability, Feed};
 /// the answer.
 type Row = (&'static str, Kind, Place, &'static [&'static str]);
 
-const ROWS: [Row; 16] = [
+const ROWS: [Row; 17] = [
     ("tgt", Target, Feed("targets"), &["/properties/name", "/properties/tagline"]),
     ("sig", Signal, Feed("signals"), &["/headline", "/summary"]),
     ("rol", Role, Feed("roles"), &["/title"]),
@@ -109,6 +112,7 @@ const ROWS: [Row; 16] = [
     ("own", Kind::Owner, Capability(OWNER, "owner_id", Owner("/owner_id")), OWNER_WORDS),
     // The name has no single author, so it is not stored: it could not be erased with a person.
     ("org", Organisation, Capability(ORGANISATION, "org_id", Nobody), &[]),
+    ("med", Media, Capability(MEDIA, "media_id", Owner("/owner_id")), &["/title"]),
     // Its author can report it too, because of the reply.
     ("ref", Reference, Capability(REFERENCE, "reference_id", AUTHOR), &["/text"]),
 ];

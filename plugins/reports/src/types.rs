@@ -92,7 +92,7 @@ pub(crate) struct Create {
     pub(crate) subject_id: String,
     /// A reason that `reasons` lists for the subject.
     pub(crate) reason: Reason,
-    /// What is wrong. Only the operator reads it; some reasons require it.
+    /// The problem. Only the operator reads it; some reasons require it.
     #[schemars(length(min = 1, max = 2000))]
     pub(crate) text: Option<String>,
 }

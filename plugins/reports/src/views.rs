@@ -1,12 +1,12 @@
-//! How a report is shown to the reporter, to the affected person and to the operator.
+//! The views of a report for the reporter, the affected person and the operator.
 
 use crate::{documents::*, reasons::Reason, states::*, subjects::Kind, types::*};
 use people_kit::UNTRUSTED;
 use portolan_sdk::prelude::*;
 
-/// How to contest a decision that can still be appealed on this host.
+/// The ways to contest a decision that can still be appealed on this host.
 const APPEAL: &str = "The person whom the decision goes against may appeal until appeal_until, free of charge, with the action appeal: a person then reviews the decision. An out-of-court dispute body and the courts are available as well.";
-/// How to contest the decision of an appeal.
+/// The ways to contest the decision of an appeal.
 const NO_MORE: &str =
     "The decision is final here. An out-of-court dispute body and the courts remain available.";
 
@@ -33,7 +33,7 @@ pub(crate) struct ReportView {
     /// was appealed.
     appeal_until: Option<String>,
     appeal: Option<AppealView>,
-    /// What was decided about the appeal.
+    /// The decision about the appeal.
     ruling: Option<DecisionView>,
     /// When it was made (RFC 3339); null if you did not make it.
     created_at: Option<String>,
@@ -57,7 +57,7 @@ pub(crate) struct DecisionView {
     until: Option<String>,
     /// Always false: a person decides.
     automated: bool,
-    /// How it can be contested.
+    /// The ways to contest it.
     redress: &'static str,
     /// When it was decided (RFC 3339).
     decided_at: String,

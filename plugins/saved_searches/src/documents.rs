@@ -1,4 +1,4 @@
-//! The stored documents: saved searches, what they have found, and what is to be announced.
+//! The stored documents: saved searches, their hits, and the hits that are to be announced.
 
 use crate::{refusals::*, states::*, types::*};
 use listing_search::{Card, Prepared};
@@ -31,7 +31,7 @@ pub(crate) const HITS: Collection<StoredHit> = Collection::new("hits")
     .index("first", &["search_id", "published_at"])
     .index("until", &["until"]);
 
-/// What is to be announced about a search, keyed by the search's id.
+/// The hits of a search that are to be announced, keyed by the search's id.
 pub(crate) const NEWS: Collection<News> =
     Collection::new("news").people(&[Person::delete("owner_id")]);
 
@@ -60,7 +60,7 @@ pub(crate) struct SavedSearch {
     pub(crate) indexed: Indexed,
 }
 
-/// What a search finds.
+/// The conditions of a search.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Sought {
     /// Listings.
@@ -102,7 +102,7 @@ pub(crate) struct StoredHit {
     pub(crate) search_id: String,
     /// The listing, or the record of the map.
     pub(crate) listing_id: String,
-    /// What it is, if it is a record of the map.
+    /// The facts of the record, if it is one of the map.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) record: Option<HitRecord>,
     /// The person with whose erasure the listing is deleted; `None` for one of an organisation.

@@ -38,7 +38,7 @@ pub(crate) struct Following {
     waits: u32,
     /// The changes that are tried now.
     pub(crate) changes: Vec<Tried>,
-    /// Where the searches continue that are tried against them.
+    /// The cursor of the searches that are tried against them.
     searches: Option<String>,
     /// Whether the log has changes after these.
     pub(crate) has_more: bool,
@@ -172,7 +172,7 @@ fn try_changes(call: &Call, value: &mut Following) -> Result<()> {
     let keys: Vec<String> = kinds.into_iter().map(anchors::of_type).collect();
     let query = found_by(&keys).limit(TRIED_AT_ONCE);
     let page = match SEARCHES.find(query.clone().cursor(value.searches.take())) {
-        // The collection was indexed anew. What was announced has hits.
+        // The collection was indexed anew. Announced records have hits.
         Err(HostError::BadCursor) => SEARCHES.find(query)?,
         page => page?,
     };

@@ -127,8 +127,8 @@ fn save(call: &Call, mut search: Stored<SavedSearch>) -> Result<SearchView> {
     view(&search)
 }
 
-/// Returns what a search finds, by the one of the two that is given. A search of the map also lets the changes
-/// of the feeds be followed.
+/// Returns the conditions of a search, from the one of the two inputs that is given. A search of the map also
+/// lets the changes of the feeds be followed.
 fn sought(
     call: &Call,
     owner_id: &str,
@@ -164,8 +164,8 @@ fn ensure_same_kind(
     }
 }
 
-/// Returns the conditions with the taxonomy's comparisons. Refuses what `agent_listings` `search`
-/// would refuse.
+/// Returns the conditions with the taxonomy's comparisons. Refuses conditions that `agent_listings`
+/// `search` would refuse.
 fn prepare(owner_id: &str, conditions: Conditions) -> Result<Prepared> {
     if conditions == Conditions::default() {
         return Err(invalid("minProperties", "at least one condition").into());

@@ -1,9 +1,9 @@
 //! The capability `saved_searches`: searches for listings that are tried against each new one, and searches of the
 //! map that are tried against each change of the feeds.
 //!
-//! A saved search is stored under the keys of its most selective condition. A listing that is new or
-//! has changed finds the searches that share one of its keys, and each of these is then evaluated as
-//! `agent_listings` `search` would. What a search has found is remembered, so that it is announced once.
+//! A saved search is stored under the keys of its most selective condition. A listing that is new or has
+//! changed finds the searches that share one of its keys, and each of these is then evaluated as
+//! `agent_listings` `search` would. The hits of a search are stored, so that each is announced once.
 //! When the taxonomy changes, the searches are prepared again.
 
 mod anchors;
@@ -61,6 +61,7 @@ struct SavedSearches;
 /// is new or has changed; what was removed is not announced. This is also how webhooks follow the feeds.
 #[capability(
     id = "saved_searches",
+    consequence = portolan_sdk::Consequence::of("own"),
     title = "Saved searches",
     tags = ["listings", "search", "alerts", "events"],
     invokes = [
@@ -141,7 +142,7 @@ impl SavedSearches {
 
     /// Pause a saved search.
     ///
-    /// What it has found and not announced is dropped, and nothing is found until it is resumed.
+    /// Hits that were not announced are dropped, and nothing is found until it is resumed.
     #[action(access = write, example = json!({ "search_id": SEARCH_ID }), intents = intents::PAUSE, person_page = person_page::pause())]
     fn pause(call: &Call, input: Step) -> Result<SearchView, SavedSearchError> {
         keeping::pause(call, &input)
@@ -187,7 +188,7 @@ impl SavedSearches {
         arrivals::find_searches(call, input)
     }
 
-    /// Find what the changes of the feeds have for the saved searches of the map.
+    /// Find the hits of the saved searches of the map in changes of the feeds.
     #[action(access = internal, idempotent, on = "feeds.published", emits = [MATCHED, DIGEST])]
     fn on_feeds_published(
         call: &Call,
@@ -202,7 +203,7 @@ impl SavedSearches {
         following::follow(call)
     }
 
-    /// Notify a person of what a search has found.
+    /// Notify a person of the hits of a search.
     #[action(access = internal, idempotent, emits = [MATCHED, DIGEST])]
     fn notify(call: &Call, input: SearchId) -> Result<(), SavedSearchError> {
         notices::notify(call, &input.search_id)
@@ -214,7 +215,7 @@ impl SavedSearches {
         notices::sweep(call)
     }
 
-    /// Prepare all searches again if what prepares them has changed.
+    /// Prepare all searches again if their preparation has changed.
     #[action(access = internal, idempotent, on = "catalog.changed")]
     fn on_catalog_changed(
         call: &Call,

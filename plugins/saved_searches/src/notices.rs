@@ -1,4 +1,4 @@
-//! Notifies people of what their searches have found, and forgets it in time.
+//! Notifies people of the hits of their searches, and deletes expired hits.
 
 use crate::{documents::*, records, refusals::*, trial::Trial, types::*};
 use listing_search::{StoredCard, is_withheld};
@@ -31,7 +31,7 @@ impl Found {
     }
 }
 
-/// Stores what a search has found, and notifies the person at once or sets a timer for it. Returns whether the
+/// Stores the hits of a search, and notifies the person at once or sets a timer for it. Returns whether the
 /// search had no hits.
 pub(crate) fn keep(call: &Call, search: &Stored<SavedSearch>, found: Vec<Found>) -> Result<bool> {
     let mut stored = NEWS.get_or_default(&search.id)?;
@@ -63,7 +63,7 @@ pub(crate) fn keep(call: &Call, search: &Stored<SavedSearch>, found: Vec<Found>)
     if news.count == 0 && news.due_at <= call.now() {
         publish(call, search, news, found)?;
     } else {
-        // What waits already is tried again before it is announced.
+        // Hits that wait already are tried again before they are announced.
         news.count += found.len() as u64;
         set_timer(&search.id, news)?;
     }
@@ -71,7 +71,7 @@ pub(crate) fn keep(call: &Call, search: &Stored<SavedSearch>, found: Vec<Found>)
     Ok(is_first_hit)
 }
 
-/// Sets the timer of what waits to be announced by the frequency of its search.
+/// Sets the timer of the waiting hits by the frequency of their search.
 pub(crate) fn reschedule(call: &Call, search: &Stored<SavedSearch>) -> Result<()> {
     if let Some(mut news) = NEWS.get(&search.id)?.filter(|news| news.value.count > 0) {
         news.value.due_at = search.value.due(&news.value, call.now());
@@ -86,7 +86,7 @@ fn set_timer(search_id: &str, news: &News) -> Result<()> {
     Ok(timers::set(&timer(search_id), news.due_at, "notify", &input)?)
 }
 
-/// Drops what waits to be announced about a search.
+/// Drops the waiting hits of a search.
 pub(crate) fn drop_news(search_id: &str) -> Result<()> {
     timers::cancel(&timer(search_id))?;
     if let Some(mut news) = NEWS.get(search_id)? {
@@ -106,8 +106,8 @@ pub(crate) fn forget(search_id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Notifies a person of what a search has found since the last event. What no longer fits, or the person can no
-/// longer see, is left out and forgotten: the search can find it again.
+/// Notifies a person of the hits of a search since the last event. Hits that no longer fit, or that the person
+/// can no longer see, are left out and forgotten: the search can find it again.
 pub(crate) fn notify(call: &Call, search_id: &str) -> Result<()> {
     let Some(search) = SEARCHES.get(search_id)? else { return Ok(()) };
     let Some(mut stored) = NEWS.get(search_id)?.filter(|news| news.value.count > 0) else {
@@ -182,7 +182,7 @@ fn shown<'a>(
     Ok(shown)
 }
 
-/// Publishes the event about what a search has found, the newest first. The caller saves the news.
+/// Publishes the event about the hits of a search, the newest first. The caller saves the news.
 fn publish(
     call: &Call,
     search: &Stored<SavedSearch>,

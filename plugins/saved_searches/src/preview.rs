@@ -1,4 +1,4 @@
-//! What fits a search now, found by `agent_listings` `search` or `map_search` `search`.
+//! The current hits of a search, found by `agent_listings` `search` or `map_search` `search`.
 
 use crate::{documents::*, refusals::*, types::*};
 use listing_search::SearchError;

@@ -1,4 +1,4 @@
-//! Prepares the saved searches again after a change of what prepares them.
+//! Prepares the saved searches again after a change of a capability on which they depend.
 
 use crate::{anchors, documents::*, refusals::*, states::State, types::*};
 use listing_search::Prepared;

@@ -28,8 +28,9 @@ impl Trial {
         self.indexed.terms()
     }
 
-    /// Whether the listing fulfils the conditions of a search. Who searches is not considered. A
-    /// search that the index refuses, because the index has changed since it was saved, fits nothing.
+    /// Whether the listing fulfils the conditions of a search. The person who searches is not
+    /// considered. A search that the index refuses, because the index has changed since it was saved,
+    /// fits nothing.
     pub(crate) fn fits(&self, search: &Stored<SavedSearch>) -> Result<bool> {
         let Some(prepared) = search.value.sought.listings() else { return Ok(false) };
         let query = prepared.query(prepared.filter(Some(u8::MAX)));

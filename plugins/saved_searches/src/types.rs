@@ -16,7 +16,7 @@ pub(crate) struct Id(String);
 
 /// The maximum number of saved searches of a person.
 pub(crate) const MOST_SEARCHES: usize = 50;
-/// The time within which what an instant search finds is announced together.
+/// The time within which the hits of an instant search are announced together.
 pub(crate) const NOTICE_INTERVAL: u64 = MINUTE;
 /// The maximum number of listings or records that an event names.
 pub(crate) const MOST_NAMED: usize = 20;
@@ -66,7 +66,7 @@ pub(crate) struct RecordFact {
     pub(crate) change: RecordChange,
 }
 
-/// What has happened to a record.
+/// A record's change.
 #[choice]
 pub(crate) enum RecordChange {
     /// It is new.
@@ -75,10 +75,10 @@ pub(crate) enum RecordChange {
     Changed,
 }
 
-/// How soon what was found is announced.
+/// How soon hits are announced.
 #[choice]
 pub(crate) enum Frequency {
-    /// At once, in `saved_search.matched`. What follows within a minute is announced together.
+    /// At once, in `saved_search.matched`. Hits within a minute are announced together.
     Instant,
     /// Once a day, at the time of day at which the search was created, in `saved_search.digest`.
     /// No event is sent if nothing was found.
@@ -106,7 +106,7 @@ pub(crate) struct Create {
     /// `map_query`.
     #[schemars(schema_with = "closed::<Filters>")]
     pub(crate) map_query: Option<Filters>,
-    /// How soon what was found is announced; `instant` by default.
+    /// How soon hits are announced; `instant` by default.
     #[serde(default = "instant")]
     pub(crate) frequency: Frequency,
 }
@@ -126,7 +126,7 @@ pub(crate) struct Update {
     /// The new filters of a search of the map, which replace all earlier ones.
     #[schemars(schema_with = "closed::<Filters>")]
     pub(crate) map_query: Option<Filters>,
-    /// How soon what was found is announced.
+    /// How soon hits are announced.
     pub(crate) frequency: Option<Frequency>,
     pub(crate) expected_version: Option<Version>,
 }
@@ -171,7 +171,7 @@ fn twenty() -> u32 {
     20
 }
 
-/// What fits now.
+/// Current hits.
 #[output]
 pub(crate) struct PreviewList {
     /// The newest listings that fit, the newest first, without the person's own. Empty for a search of

@@ -28,7 +28,7 @@ pub(crate) fn dispute(call: &Call, input: StatementInput) -> Result<DisputeView>
     Ok(views::dispute(&open(call, by, statement)?))
 }
 
-/// Why a dispute is opened, and by whom.
+/// The grounds of a dispute, and the person who opens it.
 pub(crate) struct DisputeOpening {
     pub(crate) cause: Cause,
     pub(crate) owner_id: String,

@@ -1,4 +1,4 @@
-//! What a person sees of this capability on their own page and on those of handoffs, and can do there.
+//! The parts and forms of this capability on a person's own page and on the pages of handoffs.
 
 use portolan_sdk::PersonPage;
 

@@ -26,7 +26,7 @@ pub(crate) struct Facts {
     pub(crate) evidence_count: Option<u64>,
 }
 
-/// What the address shows.
+/// The evidence's kind.
 #[choice]
 pub(crate) enum EvidenceKind {
     /// Somebody else publishes the same facts.
@@ -57,7 +57,7 @@ pub(crate) struct Submit {
     /// The address, which everybody must be able to read: https, with a host name, without a user
     /// and a port.
     pub(crate) url: Text<1, 480>,
-    /// What it shows: that somebody else publishes the same, or that a source has retracted it.
+    /// Its evidence: that somebody else publishes the same, or that a source has retracted it.
     pub(crate) kind: EvidenceKind,
     /// A note on what the reviewer should look at. Everybody reads it once the evidence is
     /// accepted.

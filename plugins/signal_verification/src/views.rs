@@ -1,4 +1,4 @@
-//! How evidence, disputes and confirmations are shown.
+//! The views of evidence, disputes and confirmations.
 
 use crate::{documents::*, states::*, types::*};
 use people_kit::UNTRUSTED;

@@ -1,4 +1,4 @@
-//! Who acts for an organisation, for other capabilities.
+//! The people who act for an organisation, for other capabilities.
 
 use crate::{refusal::*, states::*, types::*};
 use people_kit::organisations::{ACTING_ROLES, ActingFor, ActingMembers, ActingOrg, ActingQuery};

@@ -1,4 +1,4 @@
-//! The actions that are listed for a caller: what their role permits, without what the call would
+//! The actions that are listed for a caller: those that their role permits and the call would not
 //! refuse.
 
 use crate::{states::*, types::*};

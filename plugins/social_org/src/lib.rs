@@ -45,6 +45,7 @@ struct SocialOrg;
 /// person who has proved the organisation's domain (`owner_verification`); and without either, any member.
 #[capability(
     id = "social_org",
+    consequence = portolan_sdk::Consequence::of("account"),
     title = "Organisations",
     tags = ["social", "organisations", "roles"],
     invokes = [
@@ -124,7 +125,9 @@ impl SocialOrg {
     ///
     /// A person who has declined cannot be invited again for 90 days.
     #[action(
-        access = write, emits = [INVITED], example = Invite { org_id: ORG_ID.into(), owner_id: OWNER_ID.into(), role: Role::Recruiter, expected_version: None },
+        access = write,
+        consequence = portolan_sdk::Consequence::of("account").about(&["owner_id"]).first_contact(),
+        emits = [INVITED], example = Invite { org_id: ORG_ID.into(), owner_id: OWNER_ID.into(), role: Role::Recruiter, expected_version: None },
         intents = intents::INVITE_MEMBER
     )]
     fn invite_member(call: &Call, input: Invite) -> Result<MemberView, OrgError> {

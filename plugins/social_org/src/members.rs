@@ -151,7 +151,7 @@ pub(crate) fn respond(call: &Call, input: Respond) -> Result<OrgView> {
     Ok(view::org(call, &org, Some(&own.value)))
 }
 
-/// Returns whether whoever has invited a person may still give them the role. A mere member may do nothing in the
+/// Returns whether the inviter of a person may still give them the role. A mere member may do nothing in the
 /// organisation's name, so that invitation stays.
 fn can_still_invite(org: &Org, invited: &Member) -> bool {
     let inviter = invited.invited_by.as_ref().and_then(|inviter| org.roles.get(inviter));

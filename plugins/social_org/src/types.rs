@@ -75,7 +75,7 @@ pub(crate) struct Facts {
     pub(crate) verified: Option<bool>,
     /// When a request to own the organisation takes effect (RFC 3339).
     pub(crate) due_at: Option<String>,
-    /// How a request to own the organisation ended without effect.
+    /// The end without effect of a request to own the organisation.
     pub(crate) succession: Option<SuccessionState>,
     pub(crate) target_id: Option<String>,
 }
@@ -387,7 +387,7 @@ pub(crate) struct Departure {
     pub(crate) owner_id: Text<1, 40>,
 }
 
-/// What members are told about the ownership of the organisation.
+/// A notice to members about the ownership of the organisation.
 #[choice]
 pub(crate) enum Notice {
     Requested,

@@ -1,4 +1,4 @@
-//! How organisations and memberships are shown.
+//! The views of organisations and memberships.
 
 use crate::{
     allowed,

@@ -42,6 +42,7 @@ struct SocialPermissions;
 /// most eight times. Every answer includes everything that was committed before its call.
 #[capability(
     id = "social_permissions",
+    consequence = portolan_sdk::Consequence::of("account"),
     title = "Permissions",
     tags = ["social", "permissions", "privacy"],
     invokes = [people_kit::people::PEOPLE],
@@ -187,7 +188,7 @@ impl SocialPermissions {
     }
 
     /// Evaluate one relation for another capability, without hiding blocks.
-    #[action(access = internal, callers = ["agent_listings", "applications", "availability_finder", "calendar", "conversations", "intros", "matching_sessions", "pairings", "references", "saved_searches", "social_org", "thread_meetings"], idempotent)]
+    #[action(access = internal, callers = ["agent_listings", "applications", "availability_finder", "calendar", "conversations", "intros", "matching_sessions", "media", "pairings", "references", "saved_searches", "social_org", "thread_meetings"], idempotent)]
     fn allowed(call: &Call, input: RelationCheck) -> Result<Verdict, PermissionsError> {
         Ok(Verdict { allowed: check::verdict(call, &input.tuple)? })
     }

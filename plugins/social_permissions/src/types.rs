@@ -235,8 +235,7 @@ pub(crate) struct Grant {
     /// When the grant expires (RFC 3339). Without it, it stays until it is revoked.
     #[schemars(extend("format" = "date-time"), length(max = 40))]
     pub(crate) expires_at: Option<String>,
-    /// What to do if it exists already: refuse with `tuple_exists`, or return the existing one
-    /// unchanged.
+    /// If it exists already: refuse with `tuple_exists`, or return the existing one unchanged.
     #[serde(default)]
     pub(crate) on_duplicate: OnConflict,
 }
@@ -249,7 +248,7 @@ pub(crate) struct Revoke {
     pub(crate) relation: Text<1, 40>,
     /// An object that you govern: `owner:me`, `calendar:me`, or a listing of yours.
     pub(crate) object: Text<3, 100>,
-    /// What to do if there is no such grant: refuse with `tuple_missing`, or accept it.
+    /// If there is no such grant: refuse with `tuple_missing`, or accept it.
     #[serde(default)]
     pub(crate) on_missing: OnConflict,
 }

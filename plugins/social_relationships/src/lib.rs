@@ -33,6 +33,7 @@ struct SocialRelationships;
 /// kind. Relationships belong to the person, and all their agents share them.
 #[capability(
     id = "social_relationships",
+    consequence = portolan_sdk::Consequence::of("account"),
     title = "Relationships",
     tags = ["people", "safety"],
     invokes = [
@@ -56,7 +57,9 @@ impl SocialRelationships {
     /// The relationship is `active` at once, or `requested` if the person wants to be asked. For a
     /// mutual relationship, use `connect`.
     #[action(
-        access = write, emits = [REQUESTED], example = json!({ "owner_id": OTHER_ID }),
+        access = write,
+        consequence = portolan_sdk::Consequence::of("proposal").about(&["owner_id"]).first_contact(),
+        emits = [REQUESTED], example = json!({ "owner_id": OTHER_ID }),
         intents = intents::FOLLOW
     )]
     fn follow(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
@@ -65,7 +68,9 @@ impl SocialRelationships {
 
     /// Accept a request to follow or to connect.
     #[action(
-        access = write, emits = [ACCEPTED], example = json!({ "owner_id": OTHER_ID, "kind": "connect" }),
+        access = write,
+        consequence = portolan_sdk::Consequence::of("proposal"),
+        emits = [ACCEPTED], example = json!({ "owner_id": OTHER_ID, "kind": "connect" }),
         intents = intents::ACCEPT, person_page = person_page::accept()
     )]
     fn accept(call: &Call, input: Reply) -> Result<Relationship, RelationshipError> {
@@ -76,7 +81,9 @@ impl SocialRelationships {
     ///
     /// They are not notified, and cannot ask again for 30 days.
     #[action(
-        access = write, example = json!({ "owner_id": OTHER_ID, "kind": "connect" }),
+        access = write,
+        consequence = portolan_sdk::Consequence::of("proposal"),
+        example = json!({ "owner_id": OTHER_ID, "kind": "connect" }),
         intents = intents::REJECT, person_page = person_page::reject()
     )]
     fn reject(call: &Call, input: Reply) -> Result<Relationship, RelationshipError> {
@@ -94,7 +101,9 @@ impl SocialRelationships {
 
     /// Ask a person to connect.
     #[action(
-        access = write, emits = [REQUESTED], example = json!({ "owner_id": OTHER_ID }),
+        access = write,
+        consequence = portolan_sdk::Consequence::of("proposal").about(&["owner_id"]).first_contact(),
+        emits = [REQUESTED], example = json!({ "owner_id": OTHER_ID }),
         intents = intents::CONNECT
     )]
     fn connect(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
@@ -140,7 +149,10 @@ impl SocialRelationships {
     /// No event that the other person causes is delivered to the person's agents, in inboxes and webhooks.
     /// The other person is not notified, and their requests are still listed. To end all contact, use
     /// `block`.
-    #[action(access = write, example = json!({ "owner_id": OTHER_ID }), intents = intents::MUTE)]
+    #[action(
+        access = write,
+        consequence = portolan_sdk::Consequence::of("own"),
+        example = json!({ "owner_id": OTHER_ID }), intents = intents::MUTE)]
     fn mute(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
         let me = call.require_owner()?;
         let stored = private::hold(call, me, &input.owner_id, Kind::Mute)?;
@@ -149,7 +161,10 @@ impl SocialRelationships {
     }
 
     /// Receive the events of a person in the inbox again.
-    #[action(access = write, example = json!({ "owner_id": OTHER_ID }), intents = intents::UNMUTE, person_page = person_page::unmute())]
+    #[action(
+        access = write,
+        consequence = portolan_sdk::Consequence::of("own"),
+        example = json!({ "owner_id": OTHER_ID }), intents = intents::UNMUTE, person_page = person_page::unmute())]
     fn unmute(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
         let me = call.require_owner()?;
         let stored = private::release(call, me, input, Kind::Mute)?;
@@ -161,7 +176,9 @@ impl SocialRelationships {
     ///
     /// Nobody else reads it. It replaces the note that was there.
     #[action(
-        access = write, idempotent, example = json!({ "owner_id": OTHER_ID, "text": "Met at the Rust evening; looks for a flat share." }),
+        access = write,
+        consequence = portolan_sdk::Consequence::of("own"),
+        idempotent, example = json!({ "owner_id": OTHER_ID, "text": "Met at the Rust evening; looks for a flat share." }),
         intents = intents::NOTE
     )]
     fn note(call: &Call, input: SetNote) -> Result<NoteOutput, RelationshipError> {
@@ -219,7 +236,7 @@ impl SocialRelationships {
     /// List the people who have blocked a person, or whom the person has blocked.
     ///
     /// It is for other capabilities, which do not show the two to each other.
-    #[action(access = internal, callers = ["agent_listings", "applications", "availability_finder", "conversations", "intros", "matching_sessions", "owners", "pairings", "references", "reports", "saved_searches", "social_org", "thread_meetings"], idempotent)]
+    #[action(access = internal, callers = ["agent_listings", "applications", "availability_finder", "conversations", "intros", "matching_sessions", "media", "owners", "pairings", "references", "reports", "saved_searches", "social_org", "thread_meetings"], idempotent)]
     fn hidden(_call: &Call, input: HiddenQuery) -> Result<Hidden, Refusal> {
         Ok(blocks::hidden(input)?)
     }

@@ -56,7 +56,7 @@ pub(crate) struct BlockData {
 
 #[choice]
 pub(crate) enum Kind {
-    /// The subject follows what the object does.
+    /// The subject follows the object.
     Follow,
     /// The two are connected.
     Connect,

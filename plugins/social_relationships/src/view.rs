@@ -1,4 +1,4 @@
-//! How one side sees a relationship.
+//! One side's view of a relationship.
 
 use crate::{states::*, types::*};
 use portolan_sdk::prelude::*;

@@ -42,15 +42,17 @@ struct PhoneBinding;
 /// Reading needs no claim; every write does. Ask the person for their mobile number, `bind` it,
 /// ask them for the code they received, and `verify` it. From then on the same token may write.
 ///
-/// Each message also has a link for the phone that gets it. Whoever opens it signs in there, and can
-/// approve an agent by the `approval_code` that `bind` returns. Somebody else may have used up the messages
-/// of the number: then `channel` is `link`, no message is sent, and the links of the last day are valid again. Show the person the
-/// approval code, and ask them to open the link in the last message from this host.
+/// Each message also has a link for the phone that gets it. A person who opens it signs in, and can approve an agent by
+/// the `approval_code` that `bind` returns. Somebody else may have used up the messages of the number: then `channel`
+/// is `link`, no message is sent, and the links of the last day are valid again. Show the person the approval code, and
+/// ask them to open the link in the last message from this host.
 ///
 /// A person with passkeys approves every agent: `verify` answers `passkey_required`. Show them the approval
 /// code, and ask them to open the page `/approve` of this host and to sign in there.
 #[capability(
-    id = "svc.phone-binding", title = "Phone binding", tags = ["identity", "claim"],
+    id = "svc.phone-binding",
+    consequence = portolan_sdk::Consequence::of("account"),
+    title = "Phone binding", tags = ["identity", "claim"],
     collections = [AGENTS, BINDS, MESSAGES, APPROVALS, LINKS, NUMBERS, BLOCKS, OWNERS],
     state_machines = [BIND], roles = ["phone_verification"],
     tools = [Tool {
@@ -155,11 +157,11 @@ impl PhoneBinding {
 
     /// Confirm that the person has proved their number themself.
     ///
-    /// A number that nobody has proved for 90 days may belong to another person by now. Whoever proves it then
-    /// does not get into the account; its agents get `identity.number_proved`. Ask the person whether it was
-    /// them, and confirm only then: with another code, the new agent or browser gets in. Without a
-    /// confirmation, the number belongs to whoever proves it after a week, with an account of its own, and the
-    /// person keeps this account without a number.
+    /// A number that nobody has proved for 90 days may belong to another person by now. Proving it then gives
+    /// no access to the account; its agents get `identity.number_proved`. Ask the person whether it was them,
+    /// and confirm only then: with another code, the new agent or browser gets in. Without a confirmation, a
+    /// person who proves the number after a week gets it and an account of their own, and the owner keeps
+    /// this account without a number.
     #[action(access = write, example = json!({}), intents = intents::CONFIRM_NUMBER)]
     fn confirm_number(call: &Call) -> Result<State, BindError> {
         recycling::confirm(call, &owner(call.require_agent()?)?)?;
@@ -268,7 +270,7 @@ impl PhoneBinding {
         erasing::warn(call, &input)
     }
 
-    /// Set the time at which what is kept of a person's number is forgotten.
+    /// Set the time at which the record of a person's number is deleted.
     ///
     /// The host calls this when it erases the person, and again until it succeeds.
     #[action(access = internal, idempotent)]

@@ -101,7 +101,7 @@ mod tests {
         assert!(request(DAY + 10 * MINUTE).is_ok());
     }
 
-    /// Takes what is available at each step of a day that begins at rest, and returns how much that was.
+    /// Takes as much as possible at each step of a day that begins with full buckets, and returns the total.
     fn most_in_a_day(mut take: impl FnMut(u64) -> bool) -> usize {
         (0..DAY).step_by(60_000).flat_map(|at| [at; 20]).filter(|at| take(DAY + at)).count()
     }

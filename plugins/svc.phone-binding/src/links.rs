@@ -1,6 +1,6 @@
 //! The links of messages, which are outside the count of guesses: each contains 128 random bits that only
-//! the phone has. Whoever opens one signs in there, and can then approve an agent of theirs by its approval
-//! code. A link does nothing for the one who has asked for the message.
+//! the phone has. A person who opens one signs in there, and can then approve an agent of theirs by its
+//! approval code. A link does nothing for the agent that requested the message.
 
 use crate::{
     bind::{person_key, prove},

@@ -12,7 +12,7 @@ pub(crate) struct Phone {
     pub(crate) country_code: String,
 }
 
-/// Why a number cannot be used for a claim.
+/// The reasons why a number cannot be used for a claim.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum PhoneError {
     /// It is not a number in E.164.

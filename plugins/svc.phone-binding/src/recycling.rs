@@ -11,8 +11,9 @@ const STALE: u64 = 90 * DAY;
 /// The time in which the former person's agents can confirm a proof.
 const QUARANTINE: u64 = 7 * DAY;
 
-/// Refuses a proof of a number that may have become another person's. Whoever proves it again after the
-/// quarantine gets an account of their own, and the former person keeps theirs without the number.
+/// Refuses a proof of a number that may have become another person's. A person who proves it again
+/// after the quarantine gets an account of their own, and the former person keeps theirs without the
+/// number.
 pub(crate) fn ensure_same_person(call: &Call, proved: &Bind) -> Result<()> {
     let now = call.now();
     let mut record = NUMBERS.get(&proved.number)?.ok_or_else(bind::no_pending_bind)?;

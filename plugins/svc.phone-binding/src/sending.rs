@@ -81,7 +81,7 @@ fn send(
     code: Option<&str>,
 ) -> Result<Result<(), u64>> {
     let now = call.now();
-    // A number that somebody has proved is not refused for what strangers ask for.
+    // A proved number is not refused because of the requests of strangers.
     let strangers = record.proved_at.is_none().then(|| Prefixes::of(phone)).transpose()?;
     if let Some(wait) = strangers.as_ref().and_then(|prefixes| prefixes.wait(now)) {
         return Ok(Err(wait));

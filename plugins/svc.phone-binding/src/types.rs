@@ -40,7 +40,7 @@ pub(crate) const SIGNED_IN: Event<SignIn> = Event::new("identity.signed_in");
 
 #[output]
 pub(crate) struct SignIn {
-    /// What has happened, in a sentence.
+    /// The event, in a sentence.
     pub(crate) summary: &'static str,
     pub(crate) owner_id: String,
     /// The family of the browser, such as `Firefox`; null if it is not known.
@@ -54,7 +54,7 @@ pub(crate) const PASSKEYS_CHANGED: Event<PasskeysChange> = Event::new("identity.
 
 #[output]
 pub(crate) struct PasskeysChange {
-    /// What has happened, in a sentence.
+    /// The event, in a sentence.
     pub(crate) summary: &'static str,
     pub(crate) owner_id: String,
     /// `added` or `removed`.
@@ -68,19 +68,19 @@ pub(crate) const NUMBER_PROVED: Event<NumberProof> = Event::new("identity.number
 
 #[output]
 pub(crate) struct NumberProof {
-    /// What has happened, in a sentence.
+    /// The event, in a sentence.
     pub(crate) summary: &'static str,
     pub(crate) owner_id: String,
     pub(crate) phone_masked: String,
     /// When it was proved (RFC 3339).
     pub(crate) proved_at: String,
-    /// From then on, the number belongs to whoever proves it, unless `confirm_number` was called before.
+    /// From then on, a person who proves the number owns it, unless `confirm_number` was called before.
     pub(crate) released_at: String,
 }
 
 #[output]
 pub(crate) struct Claim {
-    /// What has happened, in a sentence.
+    /// The event, in a sentence.
     pub(crate) summary: &'static str,
     pub(crate) agent_id: String,
     pub(crate) owner_id: String,
@@ -397,7 +397,7 @@ pub(crate) struct Sent {
     /// there were too many messages to this number or too many wrong codes. Every link that was sent to the number within a
     /// day is valid again.
     pub(crate) channel: &'static str,
-    /// What the person enters on the page of the link to approve this agent without a code.
+    /// The person enters it on the page of the link to approve this agent without a code.
     pub(crate) approval_code: String,
     /// The code, for an agent in test mode, which gets no message.
     pub(crate) test_code: Option<Secret>,

@@ -25,8 +25,8 @@ impl Viewer {
         Ok(Self { owner_id: owner_id.to_owned(), orgs })
     }
 
-    /// Returns the participant as whom the person takes part: themself, or whoever stands for an
-    /// organisation in whose name they act. `None` if they take no part.
+    /// Returns the participant as whom the person takes part: themself, or the member who stands
+    /// for an organisation in whose name they act. `None` if they take no part.
     pub(crate) fn seat<'a>(&self, meeting: &'a Meeting) -> Option<&'a str> {
         let acts = |participant: &&Participant| match &participant.org_id {
             Some(org_id) => self.orgs.contains(org_id),

@@ -58,6 +58,7 @@ struct ThreadMeetings;
 /// meetings until these have ended.
 #[capability(
     id = "thread_meetings",
+    consequence = portolan_sdk::Consequence::of("meeting"),
     title = "Meetings",
     tags = ["meetings", "time", "people"],
     invokes = [
@@ -82,7 +83,10 @@ impl ThreadMeetings {
     ///
     /// It goes to everybody else in the conversation; each has to accept the same slot. Your own
     /// calendar must be free at all slots. A conversation has at most five open meetings.
-    #[action(access = write, emits = [PROPOSED], intents = intents::PROPOSE, example = json!({
+    #[action(
+        access = write,
+        consequence = portolan_sdk::Consequence::of("meeting").about(&["thread_id"]),
+        emits = [PROPOSED], intents = intents::PROPOSE, example = json!({
         "thread_id": "thr_01JZX8Q4M2N6P7R8S9T0V1W2X3",
         "title": "A first look at the room",
         "duration_min": 30,

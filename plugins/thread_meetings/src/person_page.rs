@@ -1,4 +1,4 @@
-//! What a person sees of this capability on their own page, and can do there.
+//! The parts and forms of this capability on a person's own page.
 
 use portolan_sdk::PersonPage;
 

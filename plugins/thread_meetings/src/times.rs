@@ -60,7 +60,7 @@ pub(crate) fn ensure_free(
     let taken = slots.iter().zip(free).filter(|(_, free)| !free).map(|(slot, _)| slot);
     let busy: Vec<_> = taken.map(calendar_slot).collect();
     let (Some(first), false) = (slots.first(), busy.is_empty()) else { return Ok(()) };
-    // Of the others, only those are checked whose busy times the person may see anyway.
+    // The others are checked only if the person may see their busy times anyway.
     let mut owner_ids = vec![me.to_owned()];
     for other in others {
         if relations::has_relation(format!("owner:{other}"), "can_see_freebusy", me)? {

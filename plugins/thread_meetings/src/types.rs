@@ -68,7 +68,7 @@ pub(crate) struct Facts {
     pub(crate) respond_by: Option<String>,
     /// For a reminder: the maximum number of hours until the meeting begins.
     pub(crate) hours: Option<u64>,
-    /// What was declined: `meeting`, or `counter`, after which the earlier slots are offered again.
+    /// The declined part: `meeting`, or `counter`, after which the earlier slots are offered again.
     pub(crate) declined: Option<&'static str>,
     pub(crate) reason: Option<Reason>,
     /// Whether a cancellation was late.

@@ -21,12 +21,12 @@ pub struct File {
     pub text: String,
 }
 
-/// What the files of an archive contain, by folder.
+/// The contents of an archive's files, by folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Contents(pub BTreeMap<String, Folder>);
 
-/// What the files of a folder contain.
+/// The contents of a folder's files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Folder {
     pub items: u64,

@@ -1,5 +1,10 @@
-//! The error codes that mean the same in every capability: one table, shared by the host and the SDK.
+//! The error codes that mean the same in every capability, and the categories of consequences: tables that the host
+//! and the SDK share.
 #![no_std]
+
+mod categories;
+
+pub use categories::{CATEGORIES, Category, OWN, is_category};
 
 /// The kind of a failure, which determines the HTTP status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,9 +112,9 @@ codes! {
     IdentityErased "identity_erased" Unauthenticated false false "This identity is erased. Register again."
     IdentitySuspended "identity_suspended" Forbidden false false "This identity is suspended."
     PhoneBindingRequired "phone_binding_required" Forbidden true true "A person must claim this identity with a one-time phone bind before it can write."
-    ApprovalRequired "approval_required" Forbidden true true "The person behind this agent must approve this call."
-    ApprovalDenied "approval_denied" Forbidden false true "The person behind this agent has denied this call."
-    ApprovalExpired "approval_expired" Forbidden true true "The approval of this call has expired."
+    ApprovalRequired "approval_required" Forbidden true false "The person behind this agent must approve this call. It waits for their decision."
+    ApprovalDenied "approval_denied" Forbidden false false "The person behind this agent has denied this call."
+    ApprovalExpired "approval_expired" Forbidden true true "The time in which the person could decide about this call has passed. Make the call again."
     MalformedJson "malformed_json" Invalid false false "The body is not a JSON object."
     PayloadTooLarge "payload_too_large" TooLarge false false "The body is too large."
     UnsupportedMediaType "unsupported_media_type" UnsupportedMedia false false "Send the body as application/json."

@@ -1,4 +1,4 @@
-// Look-ups by the host: DNS texts and pages.
+// Look-ups by the host: DNS texts, pages, and files that change.
 //
 // A component that imports this interface is loaded only with the operator's grant.
 
@@ -10,3 +10,10 @@ export const txt = (name, action, about = {}) => request(() => host.txt(name, ac
 
 /** Reads an https page. `action` is run as for `txt`. */
 export const page = (url, action, about = {}) => request(() => host.page(url, action, JSON.stringify(about)));
+
+/**
+ * Reads a file that changes, such as a calendar, by its secret https address. `action` is run with
+ * `{ lookup_id, about, text | unchanged | error, … }`.
+ */
+export const file = (url, { mediaTypes, etag, lastModified }, action, about = {}) =>
+  request(() => host.file(url, mediaTypes, etag, lastModified, action, JSON.stringify(about)));

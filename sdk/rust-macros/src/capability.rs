@@ -9,9 +9,11 @@ use quote::{format_ident, quote};
 use syn::{Expr, FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, ReturnType, Type};
 
 const KNOWN: &str = "id, version, title, tags, status, sunset_at, successor, default_action, \
-    collections, invokes, state_machines, roles, prompts, tools, annotations";
+    collections, invokes, state_machines, roles, prompts, tools, consequence, \
+    annotations";
 const KNOWN_OF_ACTION: &str = "access, idempotent, destructive, cost_credits, emits, callers, on, \
-    example, deprecated, intents, no_dry_run, person_page, annotations, name";
+    example, deprecated, intents, no_dry_run, by_person, consequence, person_page, annotations, \
+    name";
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let mut block: ItemImpl = syn::parse2(item)?;
@@ -107,6 +109,11 @@ fn head(arguments: Vec<Argument>, block: &ItemImpl) -> syn::Result<TokenStream> 
                 let tools = argument.value()?;
                 annotated.push(quote!(::portolan_sdk::annotation(::portolan_sdk::TOOLS, &#tools)));
             }
+            "consequence" => {
+                let value = argument.value()?;
+                annotated
+                    .push(quote!(::portolan_sdk::annotation(::portolan_sdk::CONSEQUENCE, &#value)));
+            }
             "collections" | "invokes" | "state_machines" | "prompts" => {
                 let list = list(argument)?;
                 rest.push(quote!(#name: ::std::vec![#(#list.declaration()),*]));
@@ -193,6 +200,14 @@ fn action(
             "annotations" => annotated.extend(annotations(argument)?),
             "no_dry_run" => annotated
                 .push(quote!(::portolan_sdk::annotation(::portolan_sdk::NO_DRY_RUN, &true))),
+            "by_person" => {
+                annotated.push(quote!(::portolan_sdk::annotation(::portolan_sdk::BY_PERSON, &true)))
+            }
+            "consequence" => {
+                let value = argument.value()?;
+                annotated
+                    .push(quote!(::portolan_sdk::annotation(::portolan_sdk::CONSEQUENCE, &#value)));
+            }
             "intents" => {
                 let texts = argument.value()?;
                 annotated

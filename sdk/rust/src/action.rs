@@ -121,6 +121,23 @@ pub const WHILE_SUSPENDED: &str = "portolan/while_suspended";
 /// The annotation of an action of access `write` or `internal` that has no dry run: `#[action(no_dry_run)]`.
 pub const NO_DRY_RUN: &str = "portolan/no_dry_run";
 
+/// The annotation of an action of access `internal` whose text programs read under a secret address:
+/// `annotations = [(portolan_sdk::PUBLISHED, Published::of("text/calendar"))]`. It takes `secret` and returns `text`.
+pub const PUBLISHED: &str = "portolan/published";
+
+/// The value of the annotation [`PUBLISHED`].
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Published {
+    media_type: &'static str,
+}
+
+impl Published {
+    /// Makes the declaration of a text of this media type, which must be one that the host serves.
+    pub const fn of(media_type: &'static str) -> Self {
+        Self { media_type }
+    }
+}
+
 /// The annotation of the capability with its tools: `#[capability(tools = [Tool { … }])]`.
 pub const TOOLS: &str = "portolan/tools";
 
@@ -128,14 +145,15 @@ pub const TOOLS: &str = "portolan/tools";
 /// `#[action(intents = ["find a flat"])]`.
 pub const INTENTS: &str = "portolan/intents";
 
-/// A tool for clients of MCP: some actions of the capability, of which all read, or none. The actions that are in no
-/// tool get tools of the host: one for those that read, one for those that write, one for the destructive ones.
+/// A tool for clients of MCP: some actions of the capability; either all of them only read, or none does. The
+/// actions that are in no tool get tools of the host: one for those that read, one for those that write, one for the
+/// destructive ones.
 #[derive(Debug, Clone, Serialize)]
 pub struct Tool {
     /// The name of the task in snake_case, which follows the capability's in the name of the tool.
     pub name: &'static str,
     pub title: &'static str,
-    /// What the tool does, in the first line; then when to use it, and what to use for something similar.
+    /// The task of the tool, in the first line; then when to use it, and what to use for something similar.
     pub description: &'static str,
     /// The names of its actions, the most important one first.
     pub actions: &'static [&'static str],

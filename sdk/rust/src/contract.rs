@@ -25,13 +25,13 @@ wit_bindgen::generate!({
 
 #[cfg(not(target_arch = "wasm32"))]
 pub use crate::imports::{
-    context, delivery, documents, events, feeds, identity, inbox, invoke, lookups, messages,
-    moderation, people, platform, secrets, sms, timers, webhooks,
+    approvals, blobs, context, delivery, documents, events, feeds, identity, inbox, invoke,
+    lookups, messages, moderation, people, platform, secrets, sms, timers, webhooks,
 };
 #[cfg(target_arch = "wasm32")]
 pub use portolan::capability::{
-    context, delivery, documents, events, feeds, identity, inbox, invoke, lookups, messages,
-    moderation, people, platform, secrets, sms, timers, webhooks,
+    approvals, blobs, context, delivery, documents, events, feeds, identity, inbox, invoke,
+    lookups, messages, moderation, people, platform, secrets, sms, timers, webhooks,
 };
 pub use portolan::capability::{description, types};
 pub use types::{AgentCaller, HostError};

@@ -97,8 +97,8 @@ pub trait Entity: Serialize + DeserializeOwned + 'static {
     }
 }
 
-/// Which people may see an entity. `#[entity(owner = field)]` implements it for an entity with one owner;
-/// implement it by hand where several people see the entity.
+/// The people who may see an entity. `#[entity(owner = field)]` implements it for an entity with one
+/// owner; implement it by hand where several people see the entity.
 pub trait Visible: Entity {
     fn is_visible_to(&self, owner_id: &str) -> bool;
 }

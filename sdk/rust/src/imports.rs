@@ -10,7 +10,9 @@ type Answer<T> = Result<T, wit::types::HostError>;
 /// Everything that a capability can import. A test's world implements what tests need; the rest
 /// panics.
 pub(crate) trait Host:
-    Context
+    Approvals
+    + Blobs
+    + Context
     + Delivery
     + Documents
     + Events
@@ -105,6 +107,21 @@ macro_rules! interface {
         }
     };
 }
+
+interface!(approvals, Approvals {
+    fn set_policy(policy: Option<&str>) -> Answer<()>;
+    fn run(approval_id: &str, call: &str, action: &str) -> Answer<()>;
+});
+
+interface!(blobs, Blobs {
+    fn begin_upload(max_bytes: u64, action: &str) -> Answer<wit::blobs::Upload>;
+    fn get(id: &str) -> Answer<Option<wit::blobs::Blob>>;
+    fn read(id: &str, offset: u64, length: u32) -> Answer<Vec<u8>>;
+    fn derive(source: &str, content: &[u8]) -> Answer<wit::blobs::Blob>;
+    fn serve(id: &str, how: Option<&wit::blobs::Serving>) -> Answer<()>;
+    fn address(id: &str, until: u64) -> Answer<String>;
+    fn delete(id: &str) -> Answer<bool>;
+});
 
 interface!(context, Context {
     fn now() -> u64;
@@ -244,6 +261,10 @@ interface!(webhooks, Webhooks {
 interface!(lookups, Lookups {
     fn txt(name: &str, action: &str, about: &str) -> Answer<String>;
     fn page(url: &str, action: &str, about: &str) -> Answer<String>;
+    fn file(
+        url: &str, media_types: &[String], etag: Option<&str>, last_modified: Option<&str>,
+        action: &str, about: &str
+    ) -> Answer<String>;
 });
 
 interface!(people, People {

@@ -1,4 +1,4 @@
-//! What a collection's index covers, and what a query means for it, in memory.
+//! The coverage of a collection's index, and the meaning of a query for it, in memory.
 
 use crate::contract::{
     HostError, description,
@@ -7,7 +7,7 @@ use crate::contract::{
 use portolan_query::{Path, Request, Shape, geo};
 use std::fmt;
 
-/// Returns what the index of a collection covers.
+/// Returns the shape of a collection's index.
 pub(crate) fn shape(declaration: &description::Collection) -> Result<Shape, String> {
     let path = |text: &String| Path::parse(text).ok_or_else(|| format!("{text} is not a path"));
     let paths = |texts: &[String]| texts.iter().map(path).collect::<Result<Vec<_>, _>>();

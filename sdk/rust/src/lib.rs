@@ -65,6 +65,7 @@
 mod action;
 mod answer;
 mod call;
+mod consequence;
 pub mod contract;
 pub mod documents;
 pub mod entity;
@@ -98,15 +99,16 @@ pub mod time;
 pub mod timers;
 
 pub use action::{
-    Declared, Head, INTENTS, NO_DRY_RUN, TOOLS, Tool, WHILE_SUSPENDED, annotation, declare, given,
-    report_panics, run, to_json, to_value, unknown_action,
+    Declared, Head, INTENTS, NO_DRY_RUN, PUBLISHED, Published, TOOLS, Tool, WHILE_SUSPENDED,
+    annotation, declare, given, report_panics, run, to_json, to_value, unknown_action,
 };
 pub use answer::{Answer, Next, NoInput, NoOutput, Outcome, Refusal, Refusals};
 pub use call::Call;
+pub use consequence::{BY_PERSON, CONSEQUENCE, Consequence};
 pub use contract::HostError;
 pub use host_error::RefuseOn;
 pub use person_page::{PERSON_PAGE, PersonFile, PersonPage};
-pub use portolan_codes::ErrorCode;
+pub use portolan_codes::{CATEGORIES, ErrorCode};
 pub use portolan_sdk_macros::{
     Refusals, States, capability, choice, document, entity, id, input, message, output,
 };

@@ -1,4 +1,4 @@
-//! Look-ups by the host for this capability: TXT records of the DNS, and public pages.
+//! Look-ups by the host for this capability: TXT records of the DNS, public pages, and files that change.
 //!
 //! The interface is sensitive: the host loads a capability that uses it only with its operator's grant.
 //! A look-up is made after the call has committed, at least once. Its result is the input of an action of
@@ -60,4 +60,59 @@ pub fn txt(name: &str, action: &str, about: &impl Serialize) -> Result<String, H
 /// Looks up the content of a page by its https address, and returns the id of the look-up.
 pub fn page(url: &str, action: &str, about: &impl Serialize) -> Result<String, HostError> {
     host::page(url, action, &crate::to_json(about))
+}
+
+/// The parts of an answer about a file by which the next look-up asks only for a newer one.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Validators {
+    pub etag: Option<String>,
+    pub last_modified: Option<String>,
+}
+
+/// The result of a look-up of a file: the input of the action that the look-up names. It has a text, or the file is
+/// unchanged, or there is an error.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct AnsweredFile<T> {
+    /// The id of the look-up. A result may be delivered twice.
+    pub lookup_id: String,
+    /// The data that was given with the look-up.
+    pub about: T,
+    /// The text of the file, which is untrusted.
+    #[serde(default)]
+    pub text: Option<String>,
+    /// Whether the file is the one that the capability has.
+    #[serde(default)]
+    pub unchanged: bool,
+    /// The entity tag for the next look-up.
+    #[serde(default)]
+    pub etag: Option<String>,
+    /// The time of the last change, for the next look-up, as the server writes it.
+    #[serde(default)]
+    pub last_modified: Option<String>,
+    /// The address for the next look-up, if the file has moved for good. It is a secret, like the address before.
+    #[serde(default)]
+    pub moved_to: Option<String>,
+    /// Why the look-up failed, in a sentence that callers may read.
+    #[serde(default)]
+    pub error: Option<String>,
+    /// The HTTP status of an answer that is an error.
+    #[serde(default)]
+    pub status: Option<u16>,
+    /// The seconds for which the server asks to wait.
+    #[serde(default)]
+    pub retry_after_s: Option<u64>,
+}
+
+/// Reads a file that changes by its https address, which the host keeps secret, and returns the id of the look-up.
+/// `known` are the validators of the file that the capability has.
+pub fn file(
+    url: &str,
+    media_types: &[&str],
+    known: &Validators,
+    action: &str,
+    about: &impl Serialize,
+) -> Result<String, HostError> {
+    let media_types: Vec<String> = media_types.iter().map(|&text| text.to_owned()).collect();
+    let (etag, last_modified) = (known.etag.as_deref(), known.last_modified.as_deref());
+    host::file(url, &media_types, etag, last_modified, action, &crate::to_json(about))
 }

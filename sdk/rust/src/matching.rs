@@ -24,7 +24,7 @@ use crate::{
 use portolan_query::{Entry, Shape};
 use serde::Serialize;
 
-/// What the index of a collection covers.
+/// The index of a collection, by its declaration.
 #[derive(Debug)]
 pub struct Index(Shape);
 

@@ -1,4 +1,4 @@
-//! What an action shows on a person's own page, or its form there.
+//! The part or form of an action on a person's own page.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -27,6 +27,8 @@ pub struct PersonPage {
     things: Vec<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     columns: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    whole: Vec<&'static str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     glance: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,14 +45,14 @@ pub struct PersonPage {
     file: Option<PersonFile>,
 }
 
-/// How the page of a handoff finds what the action has made.
+/// The path by which a handoff's page finds the result of the action.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct PersonDraft {
     #[serde(skip_serializing_if = "Option::is_none")]
     made: Option<&'static str>,
 }
 
-/// How an action answers the files of an archive in parts. Every field is a path of dotted names.
+/// The paths by which a page reads the parts of an archive's files. Every field is a path of dotted names.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct PersonFile {
     /// The list of parts in the output.
@@ -59,7 +61,7 @@ pub struct PersonFile {
     pub name: &'static str,
     /// The text in a part.
     pub text: &'static str,
-    /// What the next call has in its field `input`; null after the last part.
+    /// The value of the next call's field `input`; null after the last part.
     pub next: &'static str,
     /// The field of the input that says which part comes first.
     pub input: &'static str,
@@ -71,7 +73,7 @@ impl PersonPage {
         Self { section, ..Self::default() }
     }
 
-    /// Sets what the person reads of the action in place of its title, such as a button's text.
+    /// Sets the title on the page in place of the action's own, such as a button's text.
     #[must_use]
     pub fn titled(mut self, title: &'static str) -> Self {
         self.title = Some(title);
@@ -92,10 +94,17 @@ impl PersonPage {
         self
     }
 
-    /// Sets the paths of what is shown of a thing, the first one as its name.
+    /// Sets the paths of the values of a thing that are shown, the first one as its name.
     #[must_use]
     pub fn columns(mut self, paths: &[&'static str]) -> Self {
         self.columns = paths.to_vec();
+        self
+    }
+
+    /// Sets the paths among the columns of texts that are shown whole, however long they are.
+    #[must_use]
+    pub fn whole(mut self, paths: &[&'static str]) -> Self {
+        self.whole = paths.to_vec();
         self
     }
 
@@ -121,14 +130,14 @@ impl PersonPage {
         self
     }
 
-    /// Sets what the person has to agree to first.
+    /// Sets the statement that the person must agree to first.
     #[must_use]
     pub fn confirm(mut self, text: &'static str) -> Self {
         self.confirm = Some(text);
         self
     }
 
-    /// Sets what the person reads before the fields, such as who sees what is sent.
+    /// Sets the text before the fields, such as who sees what is sent.
     #[must_use]
     pub fn note(mut self, text: &'static str) -> Self {
         self.note = Some(text);
@@ -143,14 +152,14 @@ impl PersonPage {
     }
 
     /// Puts an action that writes on the pages of handoffs that draft it, and not on the capability's own page. `made`
-    /// is the path, in the output and in the things of the section, of the id of what the action has made.
+    /// is the path, in the output and in the things of the section, of the id of the thing that the action has made.
     #[must_use]
     pub fn drafted_as(mut self, made: &'static str) -> Self {
         self.draft = Some(PersonDraft { made: Some(made) });
         self
     }
 
-    /// Offers what the action answers in parts as one file.
+    /// Offers the parts that the action answers as one file.
     #[must_use]
     pub fn file(mut self, file: PersonFile) -> Self {
         self.file = Some(file);

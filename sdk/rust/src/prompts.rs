@@ -32,7 +32,7 @@ pub struct Prompt {
     requires: &'static [&'static str],
 }
 
-/// What a person fills in when they choose a prompt.
+/// An argument that a person fills in when they choose a prompt.
 #[derive(Debug, Clone, Copy)]
 pub struct Argument {
     name: &'static str,

@@ -1,4 +1,4 @@
-//! How the inputs of actions are read.
+//! The inputs of actions, as they are read.
 
 use portolan_sdk::prelude::*;
 use serde_json::json;

@@ -1,14 +1,14 @@
 //! A client over HTTP, with a connection of its own.
 
-use crate::host::BenchHost;
+use crate::{
+    host::BenchHost,
+    response::{Head, read},
+};
 use anyhow::{Context as _, Result, ensure};
 use portolan_identity::{Credentials, Registration};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-};
+use tokio::{io::AsyncWriteExt as _, net::TcpStream};
 
 /// The phone number that claims agents in test mode: each agent claimed with it gets
 /// an owner of its own.
@@ -113,32 +113,13 @@ impl Client {
         };
         let begun = Instant::now();
         stream.write_all(request.as_bytes()).await?;
-        let mut response = Vec::new();
-        let (status, body) = loop {
-            let read = stream.read_buf(&mut response).await?;
-            ensure!(read > 0, "the connection was closed");
-            if let Some(parsed) = parse_response(&response)? {
-                break parsed;
-            }
-        };
+        let response = read(&mut stream).await?;
         let took_ms = begun.elapsed().as_secs_f64() * 1e3;
-        let body = serde_json::from_slice(body)?;
+        let head = Head::of(&response)?.context("no head")?;
+        let (status, body) = (head.status()?, head.json(&response)?);
         self.connection = Some((stream, Instant::now()));
         Ok(Reply { status, body, took_ms })
     }
-}
-
-/// Returns the status and the body of a response, if it has arrived in full.
-fn parse_response(response: &[u8]) -> Result<Option<(u16, &[u8])>> {
-    let Some(end) = response.windows(4).position(|part| part == b"\r\n\r\n") else {
-        return Ok(None);
-    };
-    let head = std::str::from_utf8(response.get(..end).unwrap_or_default())?;
-    let status = head.split(' ').nth(1).context("no status")?.parse()?;
-    let length = head.split("content-length: ").nth(1).context("no content-length")?;
-    let length: usize = length.lines().next().unwrap_or_default().parse()?;
-    let body = response.get(end + 4..).unwrap_or_default();
-    Ok((body.len() >= length).then_some((status, body)))
 }
 
 /// Returns a text of an answer, or an empty one.

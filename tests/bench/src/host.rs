@@ -39,6 +39,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) feeds: Option<PathBuf>,
     /// The collector of traces, of which a tenth are recorded.
     pub(crate) otlp_endpoint: Option<String>,
+    /// Whether calls are recorded, as the host does by default.
+    pub(crate) records: bool,
 }
 
 impl<'a> Setup<'a> {
@@ -53,6 +55,7 @@ impl<'a> Setup<'a> {
             runs_due_work: false,
             feeds: None,
             otlp_endpoint: None,
+            records: true,
         }
     }
 }
@@ -109,8 +112,16 @@ impl BenchHost {
     }
 
     pub(crate) async fn of(setup: Setup<'_>) -> Result<Self> {
-        let Setup { guests, limits, rate_limits, database, runs_due_work, feeds, otlp_endpoint } =
-            setup;
+        let Setup {
+            guests,
+            limits,
+            rate_limits,
+            database,
+            runs_due_work,
+            feeds,
+            otlp_endpoint,
+            records,
+        } = setup;
         let folder = TempDir::new()?;
         let flags = Flags {
             listen: Some("127.0.0.1:0".to_owned()),
@@ -125,6 +136,7 @@ impl BenchHost {
         config.rate_limits = rate_limits;
         config.test_mode = true;
         config.telemetry.otlp_endpoint = otlp_endpoint;
+        config.recording.enabled = records;
         if let Some(database) = database {
             config.database_url = database;
         }
@@ -242,6 +254,7 @@ async fn native(
         cost_credits: action.descriptor.cost_credits,
         would_emit: None,
         dry_run: input.dry_run,
+        needs_approval: None,
     };
     Ok(Json(Answer { result, meta, next: None }))
 }

@@ -1,5 +1,6 @@
 //! The load generator: a process of its own that keeps connections busy.
 
+use crate::response::Head;
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -68,10 +69,15 @@ fn processor_time(processes: &[String]) -> Result<f64> {
     Ok(ticks / 100.0)
 }
 
-/// Returns the child processes of a process.
+/// Returns the child processes of a process, of all its threads.
 pub(crate) fn children(process: u32) -> Result<Vec<String>> {
-    let listed = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children"))?;
-    Ok(listed.split_whitespace().map(str::to_owned).collect())
+    let mut found = Vec::new();
+    for thread in std::fs::read_dir(format!("/proc/{process}/task"))? {
+        // A thread may have ended meanwhile.
+        let listed = std::fs::read_to_string(thread?.path().join("children")).unwrap_or_default();
+        found.extend(listed.split_whitespace().map(str::to_owned));
+    }
+    Ok(found)
 }
 
 /// Runs the loading process: `load ADDRESS REQUEST CONNECTIONS MILLISECONDS`.
@@ -122,7 +128,11 @@ async fn keep_busy(address: String, request: String, until: Instant) -> Result<V
         stream.write_all(request.as_bytes()).await?;
         let mut filled = 0;
         let length = loop {
-            let read = stream.read(buffer.get_mut(filled..).unwrap_or_default()).await?;
+            let free = buffer.get_mut(filled..).unwrap_or_default();
+            if free.is_empty() {
+                bail!("a response in chunks is too long");
+            }
+            let read = stream.read(free).await?;
             if read == 0 {
                 bail!("the connection was closed");
             }
@@ -145,21 +155,55 @@ async fn keep_busy(address: String, request: String, until: Instant) -> Result<V
     Ok(latencies)
 }
 
-/// Returns the length of a response, once its head has arrived. A status other than 200 or 304 is an error.
+/// Returns the length of a response, once it is known. A status other than 200 or 304 is an error.
 fn response_length(response: &[u8]) -> Result<Option<usize>> {
-    let Some(end) = response.windows(4).position(|part| part == b"\r\n\r\n") else {
+    let Some(head) = Head::of(response)? else {
         return Ok(None);
     };
-    let head = std::str::from_utf8(response.get(..end).unwrap_or_default())?;
-    let known = head.starts_with("HTTP/1.1 304");
-    if !known && !head.starts_with("HTTP/1.1 200") {
+    if !matches!(head.status()?, 200 | 304) {
         bail!("{}", String::from_utf8_lossy(response));
     }
-    let head = head.to_ascii_lowercase();
-    let length = match head.split("content-length: ").nth(1) {
-        Some(rest) if !known => rest.lines().next().unwrap_or_default().parse()?,
-        None if !known => bail!("no content-length"),
-        _ => 0,
-    };
-    Ok(Some(end + 4 + length))
+    head.response_length(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::net::TcpListener;
+
+    /// Serves this response to every request of one connection, in two parts.
+    async fn serve(response: &'static str) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut request = [0; 64];
+            while stream.read(&mut request).await.unwrap_or_default() > 0 {
+                let (first, rest) = response.split_at(response.len() - 4);
+                stream.write_all(first.as_bytes()).await.unwrap();
+                tokio::task::yield_now().await;
+                stream.write_all(rest.as_bytes()).await.unwrap();
+            }
+        });
+        address
+    }
+
+    async fn load(response: &'static str) -> Result<Vec<u64>> {
+        let until = Instant::now() + Duration::from_millis(50);
+        keep_busy(serve(response).await, "GET / HTTP/1.1\r\n\r\n".to_owned(), until).await
+    }
+
+    #[tokio::test]
+    async fn whole_answers_are_read_by_their_length_and_in_chunks() {
+        let plain = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabcde";
+        assert!(load(plain).await.unwrap().len() > 1);
+        let chunks = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n";
+        assert!(load(chunks).await.unwrap().len() > 1);
+    }
+
+    #[tokio::test]
+    async fn a_refusal_ends_the_load() {
+        let refusal = "HTTP/1.1 503 Service Unavailable\r\ncontent-length: 4\r\n\r\nbusy";
+        assert!(load(refusal).await.is_err());
+    }
 }

@@ -21,6 +21,7 @@ mod nodes;
 mod component_sets;
 #[expect(clippy::indexing_slicing, reason = "the JSON is its own, or an answer that is checked")]
 mod people;
+mod peers;
 #[path = "../../harness/postgres.rs"]
 #[expect(
     dead_code,
@@ -31,7 +32,9 @@ mod people;
 )]
 mod postgres;
 mod queries;
+mod recording;
 mod report;
+mod response;
 mod sandbox;
 #[expect(clippy::indexing_slicing, reason = "the JSON is its own, or an answer that is checked")]
 mod saved_searches;
@@ -51,14 +54,15 @@ use std::path::{Path, PathBuf};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// The parts that can be measured separately.
-const PARTS: [&str; 18] = [
+/// The parts that can be measured separately, and are measured if none is named.
+const PARTS: [&str; 19] = [
     "throughput",
     "tokens",
     "mcp",
     "sandbox",
     "waiters",
     "telemetry",
+    "recording",
     "components",
     "search",
     "saved_searches",
@@ -72,6 +76,9 @@ const PARTS: [&str; 18] = [
     "feeds",
     "boards",
 ];
+
+/// The part that is measured only if it is named, because it installs programs of others.
+const PEERS: &str = "peers";
 
 /// The time-out for the start of a server.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
@@ -145,11 +152,14 @@ fn main() -> Result<()> {
                 ["--quick", parts @ ..] => (&QUICK, parts),
                 parts => (&FULL, parts),
             };
-            let unknown = parts.iter().find(|part| !PARTS.contains(part));
-            anyhow::ensure!(unknown.is_none(), "unknown part; the parts are {}", PARTS.join(", "));
+            let unknown = parts.iter().find(|part| !PARTS.contains(part) && **part != PEERS);
+            let known = PARTS.join(", ");
+            anyhow::ensure!(unknown.is_none(), "unknown part; the parts are {known}, {PEERS}");
             measure(Path::new(results), effort, if parts.is_empty() { &PARTS } else { parts })
         }
-        _ => anyhow::bail!("portolan-bench RESULTS.json [--quick] [{}]", PARTS.join("] [")),
+        _ => {
+            anyhow::bail!("portolan-bench RESULTS.json [--quick] [{}] [{PEERS}]", PARTS.join("] ["))
+        }
     }
 }
 
@@ -188,6 +198,9 @@ fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
         if parts.contains(&"telemetry") {
             telemetry::measure(effort, &mut report).await?;
         }
+        if parts.contains(&"recording") {
+            recording::measure(effort, &mut report).await?;
+        }
         if parts.contains(&"components") {
             components::measure(effort, &mut report).await?;
         }
@@ -220,6 +233,9 @@ fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
         }
         if parts.contains(&"boards") {
             feeds::boards::measure(effort, &mut report).await?;
+        }
+        if parts.contains(&PEERS) {
+            peers::measure(effort, &mut report).await?;
         }
         anyhow::Ok(())
     });

@@ -169,6 +169,7 @@ fn agent() -> AgentCaller {
         scopes: ["svc.read".to_owned(), "svc.write".to_owned()].into(),
         test_mode: false,
         suspension: None,
+        policy: None,
         address: None,
     }
 }

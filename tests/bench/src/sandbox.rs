@@ -8,7 +8,7 @@ use crate::{
 };
 use anyhow::anyhow;
 use portolan_sandbox::{
-    CallContext, GuestAnswer, HostServices, NestedCall, NestedCallFuture, Work,
+    CallContext, GuestAnswer, HostServices, NestedCall, NestedCallFuture, Tape, Work,
 };
 use portolan_store::Unit;
 use portolan_vocabulary::{Caller, Timestamp};
@@ -90,8 +90,9 @@ pub(crate) async fn sandboxed(
             services: Arc::new(Alone),
         };
         let (prepared, context) = (&capability.prepared, Arc::new(context));
+        let work = (work, Tape::Off);
         let call = host.sandbox.run(prepared, &capability.id, &context, (action, input), work);
-        black_box(call.await.0?);
+        black_box(call.await.answer?);
     }
     Ok(())
 }

@@ -86,7 +86,8 @@ pub(crate) async fn tools(host: &BenchHost, effort: &Effort, report: &mut Report
     Ok(())
 }
 
-fn tool(host: &BenchHost, name: &str, arguments: &str) -> String {
+/// Returns a call as a tool, in the revision without sessions.
+pub(crate) fn tool(host: &BenchHost, name: &str, arguments: &str) -> String {
     let meta = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
     let body = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{name}","arguments":{arguments},"_meta":{meta}}}}}"#

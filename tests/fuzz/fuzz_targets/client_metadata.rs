@@ -30,7 +30,7 @@ fuzz_target!(|data: &[u8]| {
         };
         assert!(is_allowed, "{uri}");
     }
-    // What is stored and shown to the client is metadata that it could register again.
+    // The client could register the stored and shown metadata again.
     let shown = serde_json::to_vec(&metadata).unwrap();
     let again = ClientMetadata::parse(&shown, &hosts).unwrap();
     assert_eq!(serde_json::to_vec(&again).unwrap(), shown);

@@ -14,7 +14,7 @@ const CERTIFICATES: &str = "etc/ssl/certs/ca-certificates.crt";
 /// The one user of the image.
 const USERS: &str = "nobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n";
 const GROUPS: &str = "nobody:x:65534:\n";
-/// How names are resolved.
+/// The order in which names are resolved.
 const NAMES: &str = "hosts: files dns\n";
 
 /// Writes the folder and returns it.

@@ -84,7 +84,7 @@ impl Machine {
     }
 }
 
-/// What the packages consist of.
+/// The contents of the packages.
 struct Contents<'a> {
     binary: &'a Path,
     /// The folder of the shipped components, for the packages that run the service.

@@ -1,4 +1,4 @@
-//! What an author can do about a breaking change.
+//! The fixes for breaking changes.
 
 /// The fix for something that the new version takes away from callers.
 pub(super) const KEEP: &str = "keep it and mark it as deprecated, or publish a new major version";

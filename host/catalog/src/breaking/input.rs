@@ -1,4 +1,4 @@
-//! What an input schema refuses although its earlier version accepted it.
+//! Breaking changes of an input schema: inputs that it refuses and its earlier version accepted.
 
 use super::{
     fixes::KEEP,

@@ -1,4 +1,4 @@
-//! What callers of the old version miss in a new output schema, or do not expect in it.
+//! Breaking changes of an output schema: parts that callers of the old version miss or do not expect.
 
 use super::{
     fixes::{KEEP, RESTORE},

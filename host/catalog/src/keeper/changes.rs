@@ -1,4 +1,4 @@
-//! Changes of the catalog are noted, and published as the next snapshot.
+//! Notes the changes of the catalog, and publishes them as the next snapshot.
 
 use super::state::Keeper;
 use crate::{
@@ -45,8 +45,8 @@ impl Keeper {
         self.changes.truncate(CHANGES);
     }
 
-    /// Publishes the next snapshot if the capabilities or the permissions have changed, and updates the
-    /// status.
+    /// Publishes the next snapshot if the capabilities, the permissions or the releases have changed, and
+    /// updates the status.
     pub(super) async fn publish(&mut self) {
         let capabilities = self.capabilities();
         let current = self.catalog.snapshot();
@@ -54,8 +54,18 @@ impl Keeper {
             && capabilities.iter().all(|(id, capability)| {
                 current.capabilities.get(id).is_some_and(|other| Arc::ptr_eq(other, capability))
             });
-        if !same || !self.published {
-            self.catalog.publish(capabilities).await;
+        let releases = self.releases(&capabilities);
+        let same_releases = current.releases.len() == releases.len()
+            && releases.iter().all(|(id, release)| {
+                current.releases.get(id).is_some_and(|other| {
+                    other.share == release.share
+                        && other.promotes_at == release.promotes_at
+                        && Arc::ptr_eq(&other.counts, &release.counts)
+                        && Arc::ptr_eq(&other.capability, &release.capability)
+                })
+            });
+        if !same || !same_releases || !self.published {
+            self.catalog.publish(capabilities, releases).await;
             self.published = true;
         }
         self.catalog.set_waiting(self.waiting());

@@ -1,4 +1,4 @@
-//! The decisions of the operator take effect.
+//! Applies the decisions of the operator.
 
 use super::state::Keeper;
 use crate::{capability::Capability, refusal::LoadError};

@@ -1,4 +1,4 @@
-//! Files are loaded when they are complete, and the results are settled.
+//! Loads files when they are complete, and settles the results.
 
 use super::{
     admission::Admitted,
@@ -95,6 +95,11 @@ impl Keeper {
             Err(LoadError::Changing) => {
                 self.file_mut(&file).loading = false;
                 return;
+            }
+            Ok(Some(capability)) if self.is_aborted(&capability) => {
+                let Capability { id, descriptor, .. } = &capability;
+                let (id, version) = (id.to_string(), descriptor.version.clone());
+                Err(LoadError::ReleaseAborted { id, version })
             }
             Ok(Some(capability)) => match self.admit(&file, capability, permits_older).await {
                 Ok(Admitted::Ready(capability)) => Ok(Some(capability)),

@@ -1,4 +1,4 @@
-//! Documents are migrated before a component that needs another form of them serves.
+//! Migrates documents before a component that needs another form of them serves.
 
 use super::state::{Keeper, Migrating, MigrationResult};
 use crate::{

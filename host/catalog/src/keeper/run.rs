@@ -59,9 +59,14 @@ impl Keeper {
             fetches: JoinSet::new(),
             fetching: BTreeSet::new(),
             unapplied: BTreeMap::new(),
+            canaries: BTreeMap::new(),
+            canary_loads: JoinSet::new(),
+            aborted: BTreeSet::new(),
             unrecorded: Vec::new(),
         };
         keeper.load_all().await?;
+        let counting = Arc::clone(&keeper.catalog);
+        tokio::spawn(counting.watch_releases(stop.clone()));
         tokio::spawn(keeper.run(watcher, changed, stop));
         Ok(())
     }
@@ -86,8 +91,8 @@ impl Keeper {
             match tokio::time::timeout(START_LOADING, self.loads.join_next()).await {
                 Ok(Some(Ok(result))) => results.push(result),
                 Ok(_) => {}
-                // What has an artifact is loaded by now. A new file that takes long to compile is loaded
-                // after the start, so that the others serve.
+                // Files with an artifact are loaded by now. A new file that takes long to compile is
+                // loaded after the start, so that the others serve.
                 Err(_elapsed) => {
                     tracing::warn!(
                         files = self.loads.len() + waiting.len(),
@@ -102,6 +107,7 @@ impl Keeper {
             (rank(left), one).cmp(&(rank(right), other))
         });
         self.apply_decisions().await;
+        self.read_aborted().await;
         for result in results {
             self.finish_load(result).await;
         }
@@ -117,6 +123,10 @@ impl Keeper {
                 Some(result) = self.migrations.join_next() => self.finish_migration(result).await,
                 () = &mut wait => break,
             }
+        }
+        self.follow_releases().await;
+        while let Some(Ok(result)) = self.canary_loads.join_next().await {
+            self.finish_canary(result).await;
         }
         self.publish().await;
         attempt.finish(&present)?;
@@ -141,6 +151,7 @@ impl Keeper {
                 Some(result) = self.migrations.join_next() => self.finish_migration(result).await,
                 Some(request) = self.requests.recv() => self.install(request).await,
                 Some(Ok(result)) = self.fetches.join_next() => self.finish_fetch(result).await,
+                Some(Ok(result)) = self.canary_loads.join_next() => self.finish_canary(result).await,
                 _ = stop.changed() => break,
             }
             while let Ok(file) = changed.try_recv() {
@@ -154,6 +165,8 @@ impl Keeper {
             for postponed in std::mem::take(&mut self.postponed) {
                 self.install(postponed).await;
             }
+            self.read_aborted().await;
+            self.follow_releases().await;
             match fingerprints(&self.catalog.options.folder).await {
                 Ok(present) => self.compare(&present, &renamed),
                 Err(error) => {

@@ -1,4 +1,4 @@
-//! What the keeper knows of the files of the folder, and its work in progress.
+//! The state of the keeper: its files, and its work in progress.
 
 use crate::{
     capability::Capability,
@@ -11,6 +11,7 @@ use crate::{
         Unapplied,
     },
     refusal::LoadError,
+    releases::Canary,
     status::Change,
 };
 use portolan_store::{DesiredVersion, Generation};
@@ -63,6 +64,9 @@ pub(super) type LoadResult = (String, Fingerprint, Result<Option<Capability>, Lo
 type FetchResult = (DesiredVersion, Result<(Capability, Vec<u8>), LoadError>);
 type Reply = (oneshot::Sender<Result<Published, PublishError>>, Result<Published, PublishError>);
 
+/// The canary of a release, loaded beside the serving version.
+pub(crate) type CanaryResult = (i64, Arc<Capability>, Result<Capability, LoadError>);
+
 /// The one task that changes the catalog.
 pub(crate) struct Keeper {
     pub(crate) catalog: Arc<Catalog>,
@@ -80,13 +84,18 @@ pub(crate) struct Keeper {
     pub(crate) postponed: Vec<Installation>,
     /// The answers to requests, which are sent when the next snapshot is published.
     pub(crate) replies: Vec<Reply>,
-    /// What this node has installed of the desired versions.
+    /// The desired versions that this node has installed.
     pub(crate) note: InstallationNote,
     pub(crate) fetches: JoinSet<FetchResult>,
     /// The ids whose desired version is being fetched or installed.
     pub(crate) fetching: BTreeSet<String>,
     /// The desired versions that this node cannot install, by id.
     pub(crate) unapplied: BTreeMap<String, Unapplied>,
+    /// The releases that run, by their ids.
+    pub(crate) canaries: BTreeMap<i64, Canary>,
+    pub(crate) canary_loads: JoinSet<CanaryResult>,
+    /// The versions whose release was aborted: the capability and the digest of each.
+    pub(crate) aborted: BTreeSet<(String, String)>,
     /// Versions that were dropped into the folder and are not in the history yet.
     pub(crate) unrecorded: Vec<DroppedVersion>,
 }
@@ -96,7 +105,7 @@ impl Keeper {
         self.files.entry(file.to_owned()).or_default()
     }
 
-    pub(super) fn capabilities(&self) -> BTreeMap<Arc<str>, Arc<Capability>> {
+    pub(crate) fn capabilities(&self) -> BTreeMap<Arc<str>, Arc<Capability>> {
         let serving = self.files.values().filter_map(|known| known.serving.as_ref());
         serving.map(|capability| (Arc::clone(&capability.id), Arc::clone(capability))).collect()
     }

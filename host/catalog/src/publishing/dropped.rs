@@ -9,7 +9,7 @@ pub(crate) struct DroppedVersion {
     pub(crate) file: String,
     pub(crate) capability: Arc<Capability>,
     pub(crate) at: Timestamp,
-    /// What breaks callers of the version before it.
+    /// The changes that break callers of the previous version.
     pub(crate) breaking: Vec<String>,
     /// Whether the file was there when the host started.
     pub(crate) at_start: bool,

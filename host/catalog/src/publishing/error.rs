@@ -1,4 +1,4 @@
-//! Why a version is not published or rolled back to.
+//! The reasons why a publication or rollback is refused.
 
 use crate::{problem::Problem, refusal::LoadError};
 use portolan_store::DbError;
@@ -25,6 +25,18 @@ pub enum PublishError {
     NothingEarlier(String),
     #[error("the content of version {version} of {id} is no longer kept")]
     NotKept { id: String, version: String },
+    #[error("{0} does not serve, so no share of its callers can get another version")]
+    NothingServes(String),
+    #[error(
+        "version {version} of {id} cannot be given to a share of callers, because it is not the same for both"
+    )]
+    NotForAShare { id: String, version: String, problems: Vec<Problem> },
+    #[error("a release of {0} runs already")]
+    ReleaseRuns(String),
+    #[error("no release of {0} runs")]
+    NoRelease(String),
+    #[error("{0} is no share of callers: it is 1 to 50 percent")]
+    Share(u64),
     #[error("the host is stopping")]
     Stopping,
     #[error(transparent)]
@@ -42,6 +54,11 @@ impl PublishError {
             Self::UnknownVersion { .. } => "unknown_version",
             Self::NothingEarlier(_) => "nothing_earlier",
             Self::NotKept { .. } => "not_kept",
+            Self::NothingServes(_) => "nothing_serves",
+            Self::NotForAShare { .. } => "not_for_a_share",
+            Self::ReleaseRuns(_) => "release_runs",
+            Self::NoRelease(_) => "no_release",
+            Self::Share(_) => "bad_share",
             Self::Stopping => "stopping",
             Self::Store(_) => "host_failed",
         }
@@ -64,6 +81,17 @@ impl PublishError {
             Self::NotKept { .. } => {
                 "publish its file again; `keep` in [publish] is the number of versions that are kept".to_owned()
             }
+            Self::NothingServes(_) => "publish it whole, without --share".to_owned(),
+            Self::NotForAShare { .. } => {
+                "publish it whole, without --share; try it before with `portolan rehearse`".to_owned()
+            }
+            Self::ReleaseRuns(id) => format!(
+                "see `portolan release status {id}`; promote or abort it first"
+            ),
+            Self::NoRelease(id) => {
+                format!("begin one with `portolan publish FILE.wasm --share 5`; see `portolan history {id}`")
+            }
+            Self::Share(_) => "give 1 to 50; to give it to all, promote it".to_owned(),
             Self::Stopping => "try again when it runs".to_owned(),
             Self::Store(_) => "try again when the database answers; see the host's log".to_owned(),
         }
@@ -73,7 +101,9 @@ impl PublishError {
     pub fn problems(&self) -> &[Problem] {
         match self {
             Self::Refused(error) => error.problems(),
-            Self::UndeclaredPeople(problems) | Self::Breaking { changes: problems, .. } => problems,
+            Self::UndeclaredPeople(problems)
+            | Self::Breaking { changes: problems, .. }
+            | Self::NotForAShare { problems, .. } => problems,
             _ => &[],
         }
     }

@@ -7,12 +7,12 @@ use portolan_vocabulary::{Digest, Operator};
 use serde::Serialize;
 use tokio::sync::oneshot;
 
-/// What the operator says about a component that is published.
+/// The operator's request to publish a component.
 #[derive(Debug, Clone)]
 pub struct PublishRequest {
     /// The name of its file.
     pub file: String,
-    /// Where it came from.
+    /// The origin of the file.
     pub source: String,
     pub decider: Decider,
 }
@@ -20,7 +20,8 @@ pub struct PublishRequest {
 /// The operator who publishes a version or rolls back to one.
 #[derive(Debug, Clone)]
 pub struct Decider {
-    pub operator: Operator,
+    /// `None` if the host promotes a release that was asked to be promoted after a time.
+    pub operator: Option<Operator>,
     /// The text for the history.
     pub name: String,
 }
@@ -36,6 +37,8 @@ pub enum PublishedState {
     PendingApproval,
     /// It serves when the documents have its form.
     Migrating,
+    /// A share of the callers gets it.
+    Shared,
 }
 
 /// A version that was published, or rolled back to.
@@ -50,7 +53,7 @@ pub struct Published {
     pub state: PublishedState,
     /// The version that served before it.
     pub replaced: Option<String>,
-    /// What breaks callers of the version before it, one sentence each.
+    /// The changes that break callers of the previous version, one sentence each.
     pub breaking: Vec<String>,
     /// The permissions that it needs and does not have.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -67,7 +70,7 @@ pub(crate) struct Installation {
     pub(crate) cause: Cause,
 }
 
-/// Why a component is installed.
+/// The reason for an installation.
 #[derive(Debug)]
 pub(crate) enum Cause {
     /// The operator asked this node.
@@ -82,6 +85,8 @@ pub(crate) struct Requested {
     pub(crate) arrival: Arrival,
     pub(crate) source: String,
     pub(crate) decider: Decider,
+    /// The action of the row in the audit log.
+    pub(crate) decision: &'static str,
     pub(crate) reply: oneshot::Sender<Result<Published, PublishError>>,
 }
 

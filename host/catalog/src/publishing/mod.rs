@@ -1,4 +1,4 @@
-//! The publishing of versions: what is asked of the keeper, what it answers, and what this node has done.
+//! The publishing of versions: requests to the keeper, its answers, and the installations of this node.
 //!
 //! - `settings`: what the operator sets
 //! - `error`: why a version is not published

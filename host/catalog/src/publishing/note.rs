@@ -19,7 +19,7 @@ const MAX_ENDED_INSTALLATIONS: u32 = 2;
 /// After how long an installation that failed for a reason outside of the component is tried again.
 const RETRY: Duration = Duration::from_secs(10);
 
-/// What this node has installed.
+/// The versions that this node has installed.
 #[derive(Debug)]
 pub(crate) struct InstallationNote {
     path: PathBuf,

@@ -1,8 +1,8 @@
-//! What the operator sets about publishing.
+//! The operator's settings for publishing.
 
 use serde::{Deserialize, Serialize};
 
-/// What happens to a published version that breaks callers without a new major version.
+/// The treatment of a published version that breaks callers without a new major version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BreakingPolicy {

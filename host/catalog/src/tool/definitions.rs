@@ -45,7 +45,8 @@ impl<'a> DocumentDefinitions<'a> {
         self.0.contains_key(target).then_some((target, rest))
     }
 
-    /// Returns what a schema refers to, directly or not; `None` if it is tied to its document.
+    /// Returns the definitions to which a schema refers, directly or not; `None` if it is tied to
+    /// its document.
     fn closure(&self, schema: &Value) -> Option<Closure> {
         let mut closure = Closure::new();
         let mut waiting = vec![schema];

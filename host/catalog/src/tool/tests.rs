@@ -36,6 +36,8 @@ pub(crate) fn action(name: &str, access: Access, input: Value) -> Action {
             output: Schema::new(output, LIMIT).unwrap(),
         },
         no_dry_run: false,
+        by_person: false,
+        consequence: None,
     }
 }
 

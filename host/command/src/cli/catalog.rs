@@ -209,6 +209,19 @@ fn print(status: &Value) {
             text(&migration, "documents")
         );
     }
+    for release in list("releases") {
+        line!(
+            "release: {} {} to {} % of the callers, {} to the others ({})",
+            text(&release, "id"),
+            text(&release, "version"),
+            text(&release, "share"),
+            text(&release, "served_version"),
+            text(&release, "state")
+        );
+        if release.get("problem").is_some() {
+            line!("  {}", text(&release, "problem"));
+        }
+    }
     print_quotas(status, NOTABLE_SHARE);
     for change in list("changes").iter().filter(|change| {
         change.get("breaking").is_some_and(|breaking| breaking != &Value::Array(Vec::new()))

@@ -83,7 +83,7 @@ struct Route {
     url: String,
     /// `None` at the socket, which needs no token, or if there is no token.
     token: Option<String>,
-    /// How errors name the host.
+    /// The name of the host in errors.
     name: String,
 }
 

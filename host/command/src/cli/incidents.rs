@@ -26,7 +26,7 @@ enum IncidentsCommand {
     },
     /// Tell the public about an incident or about planned maintenance, and print its id
     Open {
-        /// What is wrong, in a line of at most 120 characters
+        /// The title, of at most 120 characters
         title: String,
         #[command(flatten)]
         told: Told,
@@ -54,7 +54,7 @@ enum IncidentsCommand {
     Resolve {
         /// The id: `inc_` and a ULID
         id: String,
-        /// What has ended it
+        /// The text for the public about its end
         #[arg(long)]
         text: String,
         #[command(flatten)]
@@ -64,7 +64,7 @@ enum IncidentsCommand {
 
 #[derive(Debug, Args)]
 struct Told {
-    /// What the public is told, at most 2000 characters
+    /// The text for the public, of at most 2000 characters
     #[arg(long)]
     text: String,
     #[command(flatten)]

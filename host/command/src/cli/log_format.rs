@@ -1,4 +1,4 @@
-//! How the lines of the log are written.
+//! The format of the lines of the log.
 
 use crate::config::LogFormat;
 use portolan_vocabulary::one_line;
@@ -25,7 +25,7 @@ const OF_LINE: [&str; 3] = ["request_id", "trace_id", "span_id"];
 /// Sets another filter of the log.
 pub(super) type SetFilter = Box<dyn Fn(EnvFilter) -> anyhow::Result<()>>;
 
-/// Writes the log to standard error, from now on. Returns what sets another filter.
+/// Writes the log to standard error, from now on. Returns the function that sets another filter.
 pub(super) fn start(format: LogFormat, filter: EnvFilter) -> SetFilter {
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(filter)

@@ -16,6 +16,7 @@ mod configuration;
 mod credentials;
 mod database;
 mod dead_letters;
+mod decision;
 mod demo;
 mod describe;
 mod doctor;
@@ -24,6 +25,7 @@ mod feeds;
 mod incidents;
 mod keys;
 mod log_format;
+mod media;
 mod observation;
 mod operator_token;
 mod operators;
@@ -32,7 +34,9 @@ mod serve;
 mod signing;
 mod statements;
 mod people;
+mod recordings;
 mod registry;
+mod releases;
 mod timers;
 mod version;
 mod versions;
@@ -99,9 +103,13 @@ enum Command {
     /// Publish a version of a capability on a running host, and on all nodes of its database
     ///
     /// The host checks the component like `portolan check`, compares it with the serving version, and
-    /// refuses it with a reason and a fix, or serves it at once. What it replaces can be brought back with
-    /// `portolan rollback`.
+    /// refuses it with a reason and a fix, or serves it at once. The replaced version can be brought back
+    /// with `portolan rollback`. With --share, only a share of the callers gets it, until it is promoted or
+    /// aborted with `portolan release`, or the host takes it back because it fails.
     Publish(versions::Publish),
+    /// Show or decide about the release of a version to a share of the callers
+    #[command(subcommand)]
+    Release(releases::Release),
     /// Show the versions of a capability: how each came, from where, by whom, and which one is desired
     History(versions::History),
     /// Bring an earlier version of a capability back, on all nodes of the host's database
@@ -110,6 +118,17 @@ enum Command {
     /// signed component waits in the catalog folder (version_downgrade) and --to is not given, that one
     /// may serve.
     Rollback(versions::Rollback),
+    /// Show the calls of a running host that are recorded
+    Recordings(recordings::Recordings),
+    /// Run a recorded call again, without any effect, and show what differs
+    ///
+    /// Everything that the call asked the host is answered from the record. It runs on the host, and shows no texts
+    /// or numbers of people unless --whole is given. The exit status is 2 if something differs.
+    Replay(recordings::Replay),
+    /// Run a version over the recorded calls of its capability, and show what it changes
+    ///
+    /// Nothing is kept, and nobody notices. The exit status is 2 if something changes.
+    Rehearse(recordings::Rehearse),
     /// Read a component from an OCI registry into a file; its digests are checked
     Pull(registry::Pull),
     /// Store a component in an OCI registry, as an artifact that other tools for WebAssembly read as well
@@ -124,6 +143,8 @@ enum Command {
     Problems(observation::Look),
     /// Show the runs of the last 15 minutes by action, the slowest first, and what was refused
     Calls(observation::Look),
+    /// Show the traces that a running host has kept, or where the time of one went
+    Traces(observation::Traces),
     /// Show the agents, addresses and networks that were refused the most or use the most of their limits
     Callers(observation::Look),
     /// Show the webhooks whose addresses do not take events
@@ -148,6 +169,8 @@ enum Command {
     Feeds(feeds::Feeds),
     /// Tell the public about incidents and planned maintenance on the page /status
     Incidents(incidents::Incidents),
+    /// Decide about the files that people have uploaded
+    Media(media::Media),
     /// Show or change the keys that access tokens are signed with
     Keys(keys::Keys),
     /// Show the operators of a running host, or add, renew and remove one
@@ -201,8 +224,12 @@ impl Arguments {
             Command::Call(call) => call.run(),
             Command::Catalog(catalog) => catalog.run(),
             Command::Publish(publish) => publish.run(),
+            Command::Release(release) => release.run(),
             Command::History(history) => history.run(),
             Command::Rollback(rollback) => rollback.run(),
+            Command::Recordings(recordings) => recordings.run(),
+            Command::Replay(replay) => replay.run(),
+            Command::Rehearse(rehearse) => rehearse.run(),
             Command::Pull(pull) => pull.run(),
             Command::Push(push) => push.run(),
             Command::Keygen(keygen) => keygen.run(),
@@ -210,6 +237,7 @@ impl Arguments {
             Command::Audit(audit) => audit.run(),
             Command::Problems(look) => look.run(&observation::PROBLEMS),
             Command::Calls(look) => look.run(&observation::CALLS),
+            Command::Traces(traces) => traces.run(),
             Command::Callers(look) => look.run(&observation::CALLERS),
             Command::Webhooks(look) => look.run(&observation::WEBHOOKS),
             Command::Sources(look) => look.run(&observation::SOURCES),
@@ -222,6 +250,7 @@ impl Arguments {
             Command::Demo(demo) => demo.run(),
             Command::Feeds(feeds) => feeds.run(),
             Command::Incidents(incidents) => incidents.run(),
+            Command::Media(media) => media.run(),
             Command::Keys(keys) => keys.run(),
             Command::Operators(operators) => operators.run(),
             Command::OperatorToken(token) => token.run(),

@@ -1,10 +1,11 @@
-//! `portolan problems`, `calls`, `callers`, `webhooks`, `sources` and `settings`: what a running host tells its
-//! operator about itself.
+//! `portolan problems`, `calls`, `traces`, `callers`, `webhooks`, `sources` and `settings`: what a running host tells
+//! its operator about itself.
 
 use crate::cli::client::{Operator, block_on, text};
 use clap::Args;
 use serde_json::Value;
 use std::process::ExitCode;
+use url::form_urlencoded::byte_serialize;
 
 /// Arguments of each of these commands.
 #[derive(Debug, Args)]
@@ -16,7 +17,7 @@ pub(super) struct Look {
     json: bool,
 }
 
-/// What a command asks for, and how it prints the answer.
+/// A resource that a command requests, and how it prints the answer.
 pub(super) struct Subject {
     path: &'static str,
     print: fn(&Value),
@@ -31,13 +32,50 @@ pub(super) const SETTINGS: Subject = Subject { path: "/settings", print: print_s
 
 impl Look {
     pub(super) fn run(self, subject: &Subject) -> anyhow::Result<ExitCode> {
-        let answer = block_on(self.operator.get(subject.path, &[]))?;
+        self.print(subject.path, &[], subject.print)
+    }
+
+    fn print(
+        self,
+        path: &str,
+        query: &[(&str, String)],
+        print: fn(&Value),
+    ) -> anyhow::Result<ExitCode> {
+        let answer = block_on(self.operator.get(path, query))?;
         if self.json {
             line!("{answer:#}");
         } else {
-            (subject.print)(&answer);
+            print(&answer);
         }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Arguments of `portolan traces`.
+#[derive(Debug, Args)]
+pub(super) struct Traces {
+    /// A trace's id, or the id of one of its requests (`meta.request_id`), to see its spans
+    id: Option<String>,
+    /// Print the slowest first, instead of the latest
+    #[arg(long, conflicts_with = "id")]
+    slowest: bool,
+    /// Print only traces with an error
+    #[arg(long, conflicts_with = "id")]
+    failed: bool,
+    #[command(flatten)]
+    look: Look,
+}
+
+impl Traces {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let Self { id, slowest, failed, look } = self;
+        if let Some(id) = id {
+            let id: String = byte_serialize(id.as_bytes()).collect();
+            return look.print(&format!("/traces/{id}"), &[], print_trace);
+        }
+        let order = if slowest { "slowest" } else { "latest" };
+        let query = [("order", order.to_owned()), ("failed", failed.to_string())];
+        look.print("/traces", &query, print_traces)
     }
 }
 
@@ -73,6 +111,39 @@ fn print_calls(answer: &Value) {
     }
     for refusal in list(answer, "refusals") {
         line!("refused: {:<32} {:>8}", text(refusal, "code"), text(refusal, "count"));
+    }
+}
+
+fn print_traces(answer: &Value) {
+    if list(answer, "traces").next().is_none() {
+        line!("no such trace is kept");
+    }
+    for trace in list(answer, "traces") {
+        line!(
+            "{} {} {:>10} ms {:>4} spans  {}  {}",
+            text(trace, "trace_id"),
+            text(trace, "began_at"),
+            text(trace, "duration_ms"),
+            text(trace, "spans"),
+            text(trace, "name"),
+            text(trace, "error")
+        );
+    }
+}
+
+fn print_trace(answer: &Value) {
+    line!("trace {}", text(answer, "trace_id"));
+    line!("request {}", text(answer, "request_id"));
+    line!("began {}", text(answer, "began_at"));
+    for span in list(answer, "tree") {
+        let depth = span.get("depth").and_then(Value::as_u64).unwrap_or_default();
+        let name = format!("{}{}", "  ".repeat(depth as usize), text(span, "name"));
+        let error = span.get("attributes").map_or_else(String::new, |own| text(own, "error.type"));
+        line!(
+            "{:>10} ms {:>10} ms  {name}  {error}",
+            text(span, "began_ms"),
+            text(span, "duration_ms")
+        );
     }
 }
 

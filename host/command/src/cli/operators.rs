@@ -28,7 +28,7 @@ enum OperatorsCommand {
     Add {
         /// The name, as the audit log shows it: 1 to 64 of a-z, 0-9, ., _, @ and -
         name: String,
-        /// What the operator may do
+        /// The role of the operator
         #[arg(long, value_parser = OPERATOR_ROLES.map(|row| row.name))]
         role: String,
         #[command(flatten)]
@@ -88,7 +88,7 @@ impl Operators {
 }
 
 impl Life {
-    /// Asks for a token and prints it alone, with what it is on standard error.
+    /// Requests a token and prints it alone; its explanation goes to standard error.
     async fn print_token(
         &self,
         path: &str,

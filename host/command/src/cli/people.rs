@@ -40,11 +40,11 @@ enum Command {
     RemovePasskeys {
         /// The owner's id: `own_` and a ULID
         owner_id: String,
-        /// Confirm that it is the person who asks
+        /// Confirm that the person requests it
         #[arg(long, required = true)]
         yes: bool,
     },
-    /// End the suspension of a person who has the phone number of somebody suspended and erased
+    /// End the suspension of a person who has the phone number of a suspended and erased person
     LiftSuspension {
         /// The owner's id: `own_` and a ULID
         owner_id: String,

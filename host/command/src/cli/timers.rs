@@ -13,7 +13,7 @@ pub(super) struct Timers {
     operator: Operator,
     /// Show only the timers of the capability with this id
     id: Option<String>,
-    /// Remove all pending timers of the capability: what they would have done is never done
+    /// Remove all pending timers of the capability: their actions never run
     #[arg(long, requires = "id")]
     drop: bool,
 }

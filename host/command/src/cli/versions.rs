@@ -4,7 +4,9 @@ use crate::{
     cli::{
         check,
         client::{Operator, block_on, text},
+        decision::{DecisionArguments, texts},
         registry::{Pulled, RegistryAccess, parse_address},
+        releases,
     },
     config::{Config, FILE, Flags},
 };
@@ -27,6 +29,15 @@ pub(super) struct Publish {
     /// [default: the file's own name]
     #[arg(long, value_name = "NAME.wasm")]
     name: Option<String>,
+    /// Give it to this share of the callers, in percent, while the present version serves the others
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u64).range(1..=50))]
+    share: Option<u64>,
+    /// How long the share lasts, such as 30m, 1h or 2d, before it is to be decided about
+    #[arg(long = "for", value_name = "TIME", requires = "share", value_parser = seconds)]
+    lasts_s: Option<u64>,
+    /// Give it to all callers after that time, if nothing was wrong
+    #[arg(long, requires = "lasts_s")]
+    promote: bool,
     #[command(flatten)]
     access: RegistryAccess,
     #[command(flatten)]
@@ -58,33 +69,24 @@ pub(super) struct Rollback {
     decision: DecisionArguments,
 }
 
-/// What every decision about a version takes.
-#[derive(Debug, Args)]
-struct DecisionArguments {
-    /// The name of who decides, for the history, which adds the name of the operator's token [default: the
-    /// name of this user]
-    #[arg(long, value_name = "NAME", env = "USER", hide_env = true)]
-    by: Option<String>,
-    #[command(flatten)]
-    operator: Operator,
-    /// Print the host's answer as JSON
-    #[arg(long)]
-    json: bool,
-}
-
 impl Publish {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         block_on(self.publish())
     }
 
     async fn publish(self) -> anyhow::Result<ExitCode> {
-        let Self { component, name, access, decision } = self;
+        let Self { component, name, share, lasts_s, promote, access, decision } = self;
         let (content, default_name, source) = read_component(&component, &access).await?;
         // A host that refuses the operator closes the connection while a component is still being sent, and
         // its answer is lost. A request without a body shows that answer first.
         decision.operator.get("/catalog", &[]).await?;
         let mut query = vec![("file", name.unwrap_or(default_name)), ("source", source)];
         query.extend(decision.by.clone().map(|by| ("by", by)));
+        query.extend(share.map(|share| ("share", share.to_string())));
+        query.extend(lasts_s.map(|seconds| ("for_s", seconds.to_string())));
+        if promote {
+            query.push(("promote", "true".to_owned()));
+        }
         let add_content = |request: RequestBuilder| request.query(&query).body(content);
         let answer =
             decision.operator.request(Method::POST, "/catalog/publish", add_content).await?;
@@ -118,37 +120,6 @@ impl Rollback {
             let answer = decision.operator.send(Method::POST, &path, &query).await?;
             decision.print(&answer)
         })
-    }
-}
-
-impl DecisionArguments {
-    /// Prints what became of a version.
-    fn print(&self, answer: &Value) -> anyhow::Result<ExitCode> {
-        if self.json {
-            line!("{answer:#}");
-            return Ok(ExitCode::SUCCESS);
-        }
-        let (id, version) = (text(answer, "id"), text(answer, "version"));
-        let digest = text(answer, "digest");
-        match text(answer, "state").as_str() {
-            "serving" => match answer.get("replaced").and_then(Value::as_str) {
-                Some(replaced) => line!("{id} {version} serves in place of {replaced} ({digest})"),
-                None => line!("{id} {version} serves ({digest})"),
-            },
-            "unchanged" => line!("{id} {version} serves already ({digest})"),
-            "migrating" => line!(
-                "{id} {version} serves when the documents are migrated; `portolan catalog` shows the progress"
-            ),
-            "pending_approval" => line!(
-                "{id} {version} needs your permission: {}\n  if you trust it, run `portolan catalog approve {id} --digest {digest}`; to give it up, run `portolan rollback {id}`",
-                texts(answer, "missing").join(", ")
-            ),
-            _ => line!("the older version of {id} that waits in the catalog folder may serve next"),
-        }
-        for sentence in texts(answer, "breaking") {
-            line!("  breaking: {sentence}");
-        }
-        Ok(ExitCode::SUCCESS)
     }
 }
 
@@ -206,9 +177,32 @@ fn print(history: &Value) {
             line!("    breaking: {sentence}");
         }
     }
+    for release in history.get("releases").and_then(Value::as_array).into_iter().flatten() {
+        releases::print(release);
+    }
 }
 
-fn texts<'a>(value: &'a Value, name: &str) -> Vec<&'a str> {
-    let list = value.get(name).and_then(Value::as_array).into_iter().flatten();
-    list.filter_map(Value::as_str).collect()
+/// Parses a time, such as 90s, 30m, 1h or 2d, into seconds.
+fn seconds(text: &str) -> Result<u64, String> {
+    let units = [("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400)];
+    let parsed = units.iter().find_map(|(unit, seconds)| {
+        let number: u64 = text.strip_suffix(unit)?.parse().ok()?;
+        number.checked_mul(*seconds).filter(|seconds| *seconds > 0)
+    });
+    parsed.ok_or_else(|| "give a number with s, m, h or d, such as 30m".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_has_a_unit() {
+        for (text, expected) in [("90s", 90), ("30m", 1_800), ("1h", 3_600), ("2d", 172_800)] {
+            assert_eq!(seconds(text), Ok(expected), "{text}");
+        }
+        for text in ["", "5", "h", "0m", "1.5h", "99999999999999999999d", "1w"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+    }
 }

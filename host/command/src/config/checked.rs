@@ -6,6 +6,7 @@ use crate::config::{
     shown, tls,
 };
 use ipnet::IpNet;
+use portolan_blobs::MediaSettings;
 use portolan_catalog::{Grants, Permission, PublishSettings, Trust};
 use portolan_events::WebhookSettings;
 use portolan_http::{MapSettings, Setting, Tls};
@@ -21,7 +22,8 @@ use portolan_signing::PublicKey;
 use portolan_store::DatabaseUrl;
 use portolan_telemetry::TelemetrySettings;
 use portolan_vocabulary::{
-    Digest, Keyring, Limits, Publisher, Quotas, Retention, Role, Roles, is_capability_id,
+    Digest, Keyring, Limits, Publisher, Quotas, RecordingSettings, Retention, Role, Roles,
+    is_capability_id,
 };
 use std::{
     collections::BTreeMap,
@@ -69,6 +71,7 @@ pub struct Config {
     pub roles: Roles,
     pub publishing: PublishSettings,
     pub retention: Retention,
+    pub recording: RecordingSettings,
     pub tokens: Tokens,
     pub webhooks: WebhookSettings,
     pub lookups: LookupSettings,
@@ -76,6 +79,7 @@ pub struct Config {
     /// `None` if no emails are sent.
     pub email: Option<SmtpServer>,
     pub mcp: McpSettings,
+    pub media: MediaSettings,
     pub map: MapSettings,
     pub feeds: FeedsSettings,
     pub provider: Provider,
@@ -178,9 +182,11 @@ impl Config {
             raw.lookups.faults(),
             raw.text_messages.faults(),
             raw.mcp.faults(),
+            raw.media.faults(),
             raw.map.faults(),
             raw.feeds.faults(),
             raw.telemetry.faults(),
+            raw.recording.faults(),
             city_faults(&raw.feeds.cities, &feeds_dir),
         ];
         faults.extend(tables.into_iter().flatten());
@@ -256,12 +262,14 @@ impl Config {
                     roles: raw.roles,
                     publishing: raw.publish,
                     retention: raw.retention,
+                    recording: raw.recording,
                     tokens: raw.tokens,
                     webhooks: raw.webhooks,
                     lookups: raw.lookups,
                     text_messages: raw.text_messages,
                     email,
                     mcp: raw.mcp,
+                    media: raw.media,
                     map: raw.map,
                     feeds: raw.feeds,
                     provider: raw.provider,

@@ -3,7 +3,7 @@
 use crate::config::{FILE, Flags, error::ConfigError, raw::RawConfig};
 use std::path::{Path, PathBuf};
 
-/// Where the host on this machine has its operator's address, its socket and its token.
+/// The operator's address of this machine's host, and the folder of its socket and token.
 #[derive(Debug)]
 pub(crate) struct OperatorConfig {
     pub(crate) admin_listen: String,

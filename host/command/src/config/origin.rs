@@ -1,4 +1,4 @@
-//! Where each setting comes from: a default, the file, the environment or a flag.
+//! The origin of each setting: a default, the file, the environment or a flag.
 
 use super::raw::{
     DEFAULT, ENVIRONMENT, ENVIRONMENT_PREFIX, ENVIRONMENT_SETTINGS, FLAG, Flags, sources,
@@ -67,7 +67,7 @@ fn variable(setting: &str) -> String {
     format!("{ENVIRONMENT_PREFIX}{}", setting.to_uppercase())
 }
 
-/// Returns the variables of the environment that look like settings and are none.
+/// Returns the variables of the environment that look like settings but are not.
 pub(crate) fn unknown_variables() -> Vec<String> {
     let known: Vec<_> = ENVIRONMENT_SETTINGS.iter().map(|setting| variable(setting)).collect();
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());

@@ -7,6 +7,7 @@ use figment::{
     providers::{Format as _, Serialized, Toml},
     value::{Dict, Map},
 };
+use portolan_blobs::MediaSettings;
 use portolan_catalog::{Grants, PublishSettings};
 use portolan_events::WebhookSettings;
 use portolan_http::{MapSettings, TlsFiles};
@@ -14,7 +15,7 @@ use portolan_mcp::McpSettings;
 use portolan_outgoing::{email::EmailSettings, lookups::LookupSettings, sms::TextMessageSettings};
 use portolan_publication::{FeedsSettings, Provider};
 use portolan_telemetry::TelemetrySettings;
-use portolan_vocabulary::{Limits, Quotas, Retention, Roles};
+use portolan_vocabulary::{Limits, Quotas, RecordingSettings, Retention, Roles};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -100,12 +101,14 @@ pub(super) struct RawConfig {
     pub(super) roles: Roles,
     pub(super) publish: PublishSettings,
     pub(super) retention: Retention,
+    pub(super) recording: RecordingSettings,
     pub(super) tokens: Tokens,
     pub(super) webhooks: WebhookSettings,
     pub(super) lookups: LookupSettings,
     pub(super) text_messages: TextMessageSettings,
     pub(super) email: Option<EmailSettings>,
     pub(super) mcp: McpSettings,
+    pub(super) media: MediaSettings,
     pub(super) map: MapSettings,
     pub(super) feeds: FeedsSettings,
     pub(super) provider: Provider,
@@ -141,7 +144,7 @@ pub(super) enum TrustPolicy {
     Signed,
 }
 
-/// How lines of the log are written.
+/// The format of the lines of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
@@ -235,12 +238,14 @@ impl Default for RawConfig {
             roles: Roles::default(),
             publish: PublishSettings::default(),
             retention: Retention::default(),
+            recording: RecordingSettings::default(),
             tokens: Tokens::default(),
             webhooks: WebhookSettings::default(),
             lookups: LookupSettings::default(),
             text_messages: TextMessageSettings::default(),
             email: None,
             mcp: McpSettings::default(),
+            media: MediaSettings::default(),
             map: MapSettings::default(),
             feeds: FeedsSettings::default(),
             provider: Provider::default(),

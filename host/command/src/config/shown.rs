@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// The maximum number of bytes of a shown value.
 const MAX_VALUE_BYTES: usize = 500;
-/// What is shown in place of a secret, and of a setting that is left to its default.
+/// The texts in place of a secret, and of a setting that is left to its default.
 const SET: &str = "set, and not shown";
 const DEFAULT: &str = "default";
 

@@ -39,8 +39,8 @@ const SEARCH_INTERVAL: Duration = Duration::from_millis(100);
 /// The bits of an IPv6 address that its client can choose: a client usually has a whole /64.
 const CLIENT_BITS: u32 = 64;
 
-/// Why a connection was refused or closed: its address had its maximum, the host had its maximum, or the head
-/// of the first request was late.
+/// The reasons to refuse or close a connection: its address had its maximum, the host had its maximum, or the
+/// head of the first request was late.
 const ADDRESS: &str = "address";
 const TOTAL: &str = "total";
 const HEAD_TIME: &str = "head_time";

@@ -72,7 +72,7 @@ impl Asked {
 #[derive(Debug, Deserialize)]
 struct Rows {
     entries: Vec<Row>,
-    /// Where the next page begins.
+    /// The cursor of the next page.
     before: Option<i64>,
 }
 

@@ -1,5 +1,5 @@
-//! The page of who uses the host the most: agents, addresses and networks, with what they cost and how often they
-//! were refused.
+//! The page of the busiest callers: agents, addresses and networks, with what they cost and how often they were
+//! refused.
 
 use super::{
     figures::{grouped, percent, quoted},

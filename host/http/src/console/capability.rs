@@ -1,4 +1,4 @@
-//! The page of one capability: its versions with the way back, what it reaches, and who reaches it.
+//! The page of one capability: its versions with rollback, and its reach in both directions.
 
 use super::{
     catalog::{Catalog, Loaded, QuotaUse},
@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 /// The maximum number of versions that the page shows, and of sentences about one.
 const MAX_VERSIONS: usize = 100;
+const MAX_RELEASES: usize = 10;
 const MAX_BREAKING: usize = 10;
 
 #[derive(Debug, Deserialize)]
@@ -25,6 +26,41 @@ struct History {
     serving: Option<Serving>,
     desired: Option<i64>,
     versions: Vec<Version>,
+    releases: Vec<Release>,
+}
+
+/// A version that was given to a share of callers.
+#[derive(Debug, Deserialize)]
+struct Release {
+    version: String,
+    served_version: String,
+    share: u64,
+    state: String,
+    started_at: Timestamp,
+    started_by: String,
+    ended_at: Option<Timestamp>,
+    reason: Option<String>,
+    figures: BothFigures,
+}
+
+#[derive(Debug, Deserialize)]
+struct BothFigures {
+    served: Figures,
+    canary: Figures,
+}
+
+#[derive(Debug, Deserialize)]
+struct Figures {
+    calls: u64,
+    failures: u64,
+    refusals: u64,
+    median_ms: Option<f64>,
+}
+
+impl Figures {
+    fn median(&self) -> String {
+        self.median_ms.map_or_else(|| "-".to_owned(), |median| format!("{median} ms"))
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -61,7 +97,7 @@ struct CapabilityPage {
     frame: Frame,
     id: String,
     history: History,
-    /// What serves, if anything does.
+    /// The version that serves, if there is one.
     loaded: Option<Loaded>,
     callers: Vec<(String, String)>,
     quotas: Vec<QuotaUse>,
@@ -88,6 +124,7 @@ async fn capability_page(
     let operator = &visitor.operator;
     let mut history: History = console.api.get(operator, &format!("/catalog/{id}/history")).await?;
     history.versions.truncate(MAX_VERSIONS);
+    history.releases.truncate(MAX_RELEASES);
     for version in &mut history.versions {
         version.breaking.truncate(MAX_BREAKING);
     }

@@ -29,6 +29,7 @@ pub(super) struct Catalog {
     pub(super) roles: Vec<RoleStatus>,
     pub(super) pending: Vec<String>,
     pub(super) migrations: Vec<Migration>,
+    pub(super) releases: Vec<Release>,
     pub(super) changes: Vec<Change>,
     pub(super) quotas: Vec<QuotaUse>,
 }
@@ -94,6 +95,17 @@ pub(super) struct Migration {
     collection: String,
     documents: u64,
     migrated: u64,
+}
+
+/// A version that a share of callers gets.
+#[derive(Debug, Deserialize)]
+pub(super) struct Release {
+    id: String,
+    version: String,
+    served_version: String,
+    share: u64,
+    /// `given`, `loading`, `apart` or `refused`.
+    state: String,
 }
 
 #[derive(Debug, Deserialize)]

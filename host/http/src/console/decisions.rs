@@ -30,7 +30,7 @@ pub(super) struct Decision {
     input: &'static [Field],
     /// The page to which the browser returns, with fields in place of its parts.
     back: &'static str,
-    /// What the page then says.
+    /// The page's message once it is done.
     pub(super) done: &'static str,
 }
 
@@ -66,7 +66,7 @@ const SUSPENSION: [Field; 6] = [
     Number("days"),
 ];
 
-pub(super) static DECISIONS: [Decision; 11] = [
+pub(super) static DECISIONS: [Decision; 14] = [
     Decision {
         name: "approve",
         method: Method::POST,
@@ -96,6 +96,36 @@ pub(super) static DECISIONS: [Decision; 11] = [
         input: &[],
         back: "/console/catalog/{id}",
         done: "The chosen version is now the desired one; below is what serves on this node.",
+    },
+    Decision {
+        name: "share_release",
+        method: Method::POST,
+        route: "/catalog/{id}/release/share",
+        fixed: &[],
+        query: &["share"],
+        input: &[],
+        back: "/console/catalog/{id}",
+        done: "The share of callers is changed.",
+    },
+    Decision {
+        name: "promote_release",
+        method: Method::POST,
+        route: "/catalog/{id}/release/promote",
+        fixed: &[],
+        query: &[],
+        input: &[],
+        back: "/console/catalog/{id}",
+        done: "All callers get the version now.",
+    },
+    Decision {
+        name: "abort_release",
+        method: Method::POST,
+        route: "/catalog/{id}/release/abort",
+        fixed: &[],
+        query: &["reason"],
+        input: &[],
+        back: "/console/catalog/{id}",
+        done: "All callers get the served version again.",
     },
     Decision {
         name: "drop_timers",

@@ -1,4 +1,4 @@
-//! The page of what waits and what failed: timers, dead letters, webhooks, documents in quarantine, quotas.
+//! The page of waiting and failed work: timers, dead letters, webhooks, documents in quarantine, quotas.
 
 use super::{
     catalog::{Catalog, QuotaUse},
@@ -36,7 +36,7 @@ struct Timer {
 #[derive(Debug, Deserialize)]
 struct DeadLetters {
     dead_letters: Vec<DeadLetter>,
-    /// Where the next page begins.
+    /// The cursor of the next page.
     after: Option<i64>,
 }
 

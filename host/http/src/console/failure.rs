@@ -14,7 +14,7 @@ use serde_json::Value;
 struct FailurePage<'a> {
     message: &'a str,
     code: &'a str,
-    /// What to do, if the failure says so.
+    /// The fix, if the failure has one.
     fix: Option<&'a str>,
     details: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! What is around every page of the console: the pages that the operator may see, and who has signed in.
+//! The frame of every page of the console: the pages that the operator may see, and the operator's name.
 
 use super::{
     decisions::{self, DECISIONS},
@@ -26,10 +26,11 @@ const fn row(path: &'static str, title: &'static str, route: (Method, &'static s
     PageRow { path, title, route }
 }
 
-static PAGES: [PageRow; 9] = [
+static PAGES: [PageRow; 10] = [
     row("/console", "Overview", (Method::GET, "/problems")),
     row("/console/catalog", "Catalog", (Method::GET, "/catalog")),
     row("/console/calls", "Calls", (Method::GET, "/calls")),
+    row("/console/traces", "Traces", (Method::GET, "/traces")),
     row("/console/events", "Events", (Method::GET, "/timers")),
     row("/console/reports", "Reports", (Method::POST, "/capabilities/{id}/{action}")),
     row("/console/callers", "Callers", (Method::GET, "/callers")),
@@ -45,13 +46,13 @@ pub(super) struct Done {
     done: String,
 }
 
-/// What is around a page.
+/// The data of the frame of a page.
 pub(super) struct Frame {
     pub(super) operator: String,
     pub(super) role: &'static str,
     pub(super) form_token: String,
     pub(super) pages: Vec<NavigationItem>,
-    /// What a decision has done, after it has returned here.
+    /// The result of a decision, after the browser has returned here.
     pub(super) done: Option<&'static str>,
     permitted: Vec<&'static str>,
 }

@@ -1,4 +1,4 @@
-//! What every request to the console passes: the checks of the operator's address, and the headers of its pages.
+//! The gate of every request to the console: the checks of the operator's address, and the headers of its pages.
 
 use super::failure;
 use crate::{App, operator::SocketUser, refusal::Refused};

@@ -32,7 +32,7 @@ impl LivePage {
         }
     }
 
-    /// Returns the time between two looks. What is wrong is asked of the database, and what has run is in memory.
+    /// Returns the time between two looks. The problems are read from the database, and the recent calls are in memory.
     const fn interval(self) -> Duration {
         match self {
             Self::Overview => Duration::from_secs(10),
@@ -53,7 +53,7 @@ struct Reader {
     console: Arc<Console>,
     cookie: String,
     page: LivePage,
-    /// What the browser has.
+    /// The content that the browser has.
     sent: String,
     looks: u32,
     _place: OwnedSemaphorePermit,

@@ -7,8 +7,8 @@
 //! - `session`: the sessions of browsers; `visitor`: the operator of a request, and the proof of a form
 //! - `gate`: the checks of every request; `failure`: a failure as a page
 //! - `sign_in`, `decisions`: the forms; `frame`: what is around every page
-//! - `overview`, `catalog`, `capability`, `calls`, `events`, `reports`, `callers`, `feeds`, `audit`, `settings`:
-//!   one page each; `figures`: numbers for people
+//! - `overview`, `catalog`, `capability`, `calls`, `traces`, `events`, `reports`, `callers`, `feeds`, `audit`,
+//!   `settings`: one page each; `figures`: numbers for people
 //! - `live`: what a page shows, again whenever it changes
 
 mod api;
@@ -31,6 +31,7 @@ mod session;
 mod settings;
 mod sign_in;
 mod state;
+mod traces;
 mod visitor;
 
 use crate::{App, asset_routes, operator_routes::OperatorRoute};
@@ -59,6 +60,8 @@ pub(super) fn routes(app: &Arc<App>, api: Router, table: Vec<OperatorRoute>) -> 
         .route("/console/catalog", get(catalog::show))
         .route("/console/catalog/{id}", get(capability::show))
         .route("/console/calls", get(calls::show))
+        .route("/console/traces", get(traces::list))
+        .route("/console/traces/{id}", get(traces::show))
         .route("/console/events", get(events::show))
         .route("/console/reports", get(reports::show))
         .route("/console/callers", get(callers::show))

@@ -1,4 +1,4 @@
-//! What the handlers of the console reach.
+//! The state that the handlers of the console share.
 
 use super::{api::Api, session::Sessions};
 use crate::{App, operator_routes::OperatorRoute};

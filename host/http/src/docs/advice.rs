@@ -1,4 +1,4 @@
-//! What a developer does about each common error code.
+//! The advice to developers for each common error code.
 
 use portolan_vocabulary::ErrorCode;
 
@@ -27,9 +27,11 @@ pub(super) fn advice(code: ErrorCode) -> &'static str {
         Code::PhoneBindingRequired => {
             "A person claims the agent once. Follow `next`: it is the call that begins the claim, with the question for the person."
         }
-        Code::ApprovalRequired => "Ask the person, and repeat the call when they have approved.",
+        Code::ApprovalRequired => {
+            "Ask the person to decide on their account page. Do not repeat the call: the host makes it, and `approval.decided` says how it ended."
+        }
         Code::ApprovalDenied => "The person said no. Do not repeat the call.",
-        Code::ApprovalExpired => "Ask the person again.",
+        Code::ApprovalExpired => "Make the call again, and ask the person to decide in time.",
         Code::MalformedJson => {
             "Send one JSON object in UTF-8. The message says where reading stopped."
         }

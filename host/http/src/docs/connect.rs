@@ -18,11 +18,11 @@ struct ConnectPage {
     clients: Vec<Client>,
 }
 
-/// How a client is connected.
+/// The steps that connect a client.
 struct Client {
     id: &'static str,
     name: &'static str,
-    /// What to do with the text.
+    /// The instructions for the text.
     steps: &'static str,
     text: String,
 }

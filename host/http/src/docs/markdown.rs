@@ -61,7 +61,7 @@ pub(super) fn render(text: &str, resolve: impl Fn(&str) -> Option<String>) -> Re
     }
     let mut rendered = String::new();
     html::push_html(&mut rendered, shown.into_iter());
-    // A header without a text is none for those who hear the table.
+    // People who hear the table need an ordinary cell in place of a header without a text.
     let rendered = rendered.replace("<th></th>", "<td></td>");
     Rendered { title, sections, html: rendered }
 }

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 /// The time after which the database counts as unreachable.
 const DATABASE_TIME: Duration = Duration::from_secs(5);
-/// The difference between two clocks of which the operator is warned, and with which a node is not ready.
+/// The differences between two clocks at which the operator is warned, and at which a node is not ready.
 const NOTABLE_DIFFERENCE: Duration = Duration::from_secs(2);
 const LARGEST_DIFFERENCE: Duration = Duration::from_secs(10);
 /// How far the newest record may be ahead of the clock.

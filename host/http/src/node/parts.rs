@@ -6,7 +6,7 @@ pub struct Part {
     pub name: &'static str,
     /// When a node with this part is not ready; empty if it always stays ready.
     pub unready: &'static str,
-    /// Why it matters.
+    /// The effect of the fault.
     pub why: &'static str,
 }
 
@@ -60,11 +60,16 @@ pub const WEBHOOKS: Part = part("webhooks", "", "agents do not hear of their eve
 pub const MESSAGES: Part = part("messages", "", "nobody can sign in with a code");
 pub const EMAILS: Part = part("emails", "", "people without an agent do not hear of what happens");
 pub const FEEDS: Part = part("feeds", "", "readers get old or incomplete data");
+pub const FILES: Part = part(
+    "files",
+    "",
+    "files that no longer belong to a person are not deleted, or files cannot be stored or read",
+);
 pub const QUOTAS: Part = part("quotas", "", "writes beyond a quota are refused");
 pub const OPERATORS: Part = part("operators", "", "the operator will be locked out");
 
 /// Every part, in the order of the documentation.
-pub const PARTS: [&Part; 19] = [
+pub const PARTS: [&Part; 20] = [
     &CONFIGURATION,
     &HOST,
     &PORTS,
@@ -82,6 +87,7 @@ pub const PARTS: [&Part; 19] = [
     &MESSAGES,
     &EMAILS,
     &FEEDS,
+    &FILES,
     &QUOTAS,
     &OPERATORS,
 ];

@@ -1,4 +1,4 @@
-//! Something that is wrong on a node.
+//! The problems of a node.
 
 use super::parts::Part;
 use serde::{Serialize, Serializer};
@@ -7,13 +7,13 @@ use serde::{Serialize, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Something does not work now.
+    /// A part does not work now.
     Error,
-    /// Something needs attention.
+    /// A part needs attention.
     Warning,
 }
 
-/// Something that is wrong, with its fix.
+/// A problem, with its fix.
 #[derive(Debug, Clone, Serialize)]
 pub struct Problem {
     #[serde(serialize_with = "name")]
@@ -23,7 +23,7 @@ pub struct Problem {
     pub unready: bool,
     pub problem: String,
     pub why: &'static str,
-    /// What to do about it.
+    /// The fix.
     pub fix: String,
 }
 
@@ -32,7 +32,7 @@ fn name<S: Serializer>(part: &&'static Part, serializer: S) -> Result<S::Ok, S::
 }
 
 impl Problem {
-    /// Something that makes the node unready.
+    /// Returns a problem that makes the node unready.
     pub fn unready(
         part: &'static Part,
         problem: impl Into<String>,
@@ -41,13 +41,13 @@ impl Problem {
         Self { unready: true, ..Self::error(part, problem, fix) }
     }
 
-    /// Something that does not work now, on a node that stays ready.
+    /// Returns a problem of a part that does not work now, on a node that stays ready.
     pub fn error(part: &'static Part, problem: impl Into<String>, fix: impl Into<String>) -> Self {
         let (problem, fix) = (problem.into(), fix.into());
         Self { part, severity: Severity::Error, unready: false, problem, why: part.why, fix }
     }
 
-    /// Something that needs attention.
+    /// Returns a problem that needs attention.
     pub fn warning(
         part: &'static Part,
         problem: impl Into<String>,

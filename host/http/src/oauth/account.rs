@@ -38,7 +38,7 @@ struct AccountPage<'a> {
     /// The oldest first.
     sessions: Vec<Session>,
     agents: Vec<AgentEntry>,
-    /// What the person has changed last on these pages.
+    /// The last changes by the person on these pages.
     own_calls: Vec<LoggedCall>,
     passkeys: Vec<PasskeyView>,
     has_passkeys: bool,

@@ -12,7 +12,7 @@ pub(super) async fn view(app: &App, owner_id: &str) -> Result<Option<EmailView>,
     }
 }
 
-/// Does what a form about the address says; `None` if the step is none of these forms.
+/// Runs the step of a form about the address; `None` if no such form has this step.
 pub(super) async fn submit(
     app: &App,
     session: &Session,

@@ -1,7 +1,7 @@
 //! `/claim/{link}`: the page on which a person claims an agent, so that the agent never sees a code.
 //!
-//! Opening it changes nothing. Who opens it signs in, sees which agent would be theirs, and confirms it with a form of
-//! this browser: an address that somebody else has sent binds no one silently.
+//! Opening it changes nothing. The person who opens it signs in, sees which agent would be theirs, and confirms it
+//! with a form of this browser: an address that somebody else has sent binds no one silently.
 
 use crate::{
     App,

@@ -16,7 +16,7 @@ use portolan_vocabulary::Failure;
 use serde_json::{Value, json};
 use std::{collections::HashMap, net::IpAddr};
 
-/// No device code has more bytes.
+/// The maximum number of bytes of a device code.
 const DEVICE_CODE_BYTES: usize = 128;
 
 /// The type of a client assertion that is a JWT (RFC 7523, section 2.2).
@@ -151,7 +151,7 @@ pub(super) fn form(
 /// Parses the parameters of a form or a query.
 pub(crate) fn parameters(text: &[u8]) -> Result<Form, OAuthError> {
     let invalid = |text| OAuthError::new("invalid_request", text);
-    // Nobody is known yet whom the time for parsing could be charged to.
+    // The caller to whom the time for parsing could be charged is not known yet.
     if text.iter().filter(|byte| **byte == b'&').count() >= MAX_PARAMETERS {
         return Err(invalid("there are too many parameters"));
     }

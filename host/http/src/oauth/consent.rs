@@ -1,4 +1,4 @@
-//! What a person decides about who asks, and the answer to it: a redirect to a client, or a page for somebody whose
+//! The person's decision about a request for access, and the answer to it: a redirect to a client, or a page if the
 //! device or agent is elsewhere.
 
 use crate::{
@@ -14,7 +14,7 @@ use portolan_vocabulary::{Failure, Timestamp};
 use std::net::IpAddr;
 use url::Url;
 
-/// Where a request came from, as the page shows it.
+/// The origin of a request, as the page shows it.
 pub(super) enum Origin<'a> {
     /// The person is sent back to an application.
     Redirect { host: String, is_loopback: bool },
@@ -53,7 +53,7 @@ fn display_host(redirect_uri: &str) -> String {
     }
 }
 
-/// Lets who asks act for the person of a session.
+/// Lets the requester act for the person of a session.
 pub(super) async fn allow(
     app: &App,
     purpose: &SignInPurpose,
@@ -89,7 +89,7 @@ pub(super) async fn allow(
     }
 }
 
-/// Refuses who asks. `owner_id` is who had signed in.
+/// Refuses the requester. `owner_id` is the person who had signed in.
 pub(super) async fn refuse(
     app: &App,
     purpose: &SignInPurpose,

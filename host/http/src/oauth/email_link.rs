@@ -32,7 +32,7 @@ struct EmailLinkPage<'a> {
     is_done: bool,
 }
 
-/// Shows what a link does.
+/// Shows the effect of a link.
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
     _request: PageRequest,
@@ -46,7 +46,7 @@ pub(crate) async fn show(
     }
 }
 
-/// Does what a link says.
+/// Carries out a link.
 pub(crate) async fn follow(
     State(app): State<Arc<App>>,
     _request: PageRequest,

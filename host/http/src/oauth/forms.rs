@@ -1,5 +1,5 @@
-//! What the pages for people have in common: each request is counted against the rate of its address, and a form
-//! is accepted only from the browser that its page was made for.
+//! The common checks of the pages for people: each request is counted against the rate of its address, and a
+//! form is accepted only from the browser that its page was made for.
 
 use crate::{
     App,

@@ -29,12 +29,12 @@ use std::sync::Arc;
 
 /// The page for a person who is signed in.
 const APPROVAL_PATH: &str = "/approve";
-/// How a person signs in to approve an agent.
+/// The steps by which a person signs in to approve an agent.
 const SIGN_IN: &str = "Open the link of a message from this host on your phone. If it has expired, ask for another code.";
 /// The name of the agent that signs in a person by a link.
 const SIGN_IN_NAME: &str = "The link of a text message";
 
-/// What a link says of the message that it was in.
+/// The part of a link's answer that is about its message.
 #[derive(Deserialize)]
 struct LinkView {
     phone_masked: String,
@@ -73,7 +73,7 @@ struct ApprovalPage<'a> {
     candidate: Option<Candidate>,
 }
 
-/// Shows what a link does.
+/// Shows the effect of a link.
 pub(crate) async fn show_link(
     State(app): State<Arc<App>>,
     PageRequest { cookies, .. }: PageRequest,

@@ -1,4 +1,4 @@
-//! The pages on which a person signs in and decides about who asks for that: a client, a device or an agent.
+//! The pages on which a person signs in and decides on the request of a client, a device or an agent.
 //!
 //! The person's progress is a signed text in the page's form. Each form redirects to the next page, so
 //! that going back or reloading repeats no step.
@@ -32,7 +32,7 @@ use std::sync::Arc;
 /// The path of every page after the first.
 const CONTINUE_PATH: &str = "/oauth/authorize/continue";
 
-/// How the pages call an agent that has no name.
+/// The name on the pages of an agent that has none.
 const NAMELESS: &str = "An agent without a name";
 
 /// The text about each scope on the consent page, and on the page of an account.
@@ -87,7 +87,7 @@ const DEFAULT_PROBLEM: &str = "Something went wrong on our side. Try again in a 
 struct PhonePage<'a> {
     /// The application or agent that asks for consent; `None` for a sign-in at the person's own pages.
     name: Option<&'a str>,
-    /// What the person wants to do after the sign-in, if it is not to see their account.
+    /// The person's purpose after the sign-in, if it is not to see their account.
     reason: Option<&'a str>,
     /// Whether the person came from an application in this browser, to which they can go back.
     can_go_back: bool,

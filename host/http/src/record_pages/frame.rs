@@ -1,4 +1,5 @@
-//! What every page about a record has: its head, its sources, what can be done with it, and how to object.
+//! The frame of every page about a record: its head, its sources, what can be done with it, and how to
+//! object.
 
 use super::{
     handoffs::HandoffLink,
@@ -37,7 +38,7 @@ pub(super) struct Frame {
     pub(super) updated: String,
 }
 
-/// What a frame is made from.
+/// The data of a frame.
 pub(super) struct Subject<'a> {
     pub(super) title: &'a str,
     /// The first of these texts that is not empty is the description.
@@ -66,7 +67,7 @@ pub(super) struct SourceLine {
 pub(super) struct NamedLink {
     pub(super) name: String,
     pub(super) href: Option<String>,
-    /// What is said beside the name.
+    /// The text beside the name.
     pub(super) note: String,
 }
 

@@ -20,7 +20,7 @@ use portolan_publication::{Publication, Reference, Roads};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// What stands in the call for the record that the reader names.
+/// The placeholder in the call for the record that the reader names.
 const UNNAMED: &str = "the id of the record, such as per_…";
 /// The fields in which records have a title.
 const TITLES: [&str; 5] = ["/properties/name", "/full_name", "/title", "/headline", "/excerpt"];

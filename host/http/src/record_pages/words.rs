@@ -1,4 +1,4 @@
-//! What people read in place of the records' identifiers, numbers and times.
+//! The texts that people read in place of the records' identifiers, numbers and times.
 
 /// The look of something that is more or less sure. A lead never looks like a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,7 +112,7 @@ pub(super) fn money(amount: f64, currency: &str) -> String {
     format!("{currency} {}", number(amount))
 }
 
-/// Returns an amount as somebody else said it, to the cent.
+/// Returns an amount as its source states it, to the cent.
 pub(super) fn exact_money(amount: f64, currency: &str) -> String {
     let cents = (amount.abs().min(1e13) * 100.0).round();
     let (whole, rest) = ((cents / 100.0).floor(), cents % 100.0);
@@ -120,7 +120,7 @@ pub(super) fn exact_money(amount: f64, currency: &str) -> String {
     if rest == 0.0 { whole } else { format!("{whole}.{rest:02.0}") }
 }
 
-/// Returns for what pay is: "an hour", "a year", "once".
+/// Returns the period of a pay: "an hour", "a year", "once".
 pub(super) fn per(unit: &str) -> String {
     match unit {
         "ONCE" => "once".to_owned(),

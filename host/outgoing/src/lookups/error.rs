@@ -5,6 +5,9 @@ use crate::OutgoingError;
 /// The maximum number of bytes of an answer.
 pub const MAX_ANSWER_BYTES: usize = 64 << 10;
 
+/// The maximum number of bytes of a file: as many as the body of a call has by default.
+pub const MAX_FILE_BYTES: usize = 256 << 10;
+
 /// The reason why a look-up failed. Callers may read the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LookupError {
@@ -26,6 +29,16 @@ pub enum LookupError {
     NotText,
     #[error("The page has more than {MAX_ANSWER_BYTES} bytes.")]
     PageTooLarge,
+    #[error("The server redirects to an address that is not the https address of a public host.")]
+    BadRedirect,
+    #[error("The server redirects too often.")]
+    TooManyRedirects,
+    #[error("The server answers with a file of another type.")]
+    OtherType,
+    #[error("The file has more than {MAX_FILE_BYTES} bytes.")]
+    FileTooLarge,
+    #[error("The address cannot be opened, because a key of this host is missing.")]
+    KeyMissing,
 }
 
 impl LookupError {
@@ -38,7 +51,12 @@ impl LookupError {
             | Self::NotPublic
             | Self::OtherHost
             | Self::NotText
-            | Self::PageTooLarge => false,
+            | Self::PageTooLarge
+            | Self::BadRedirect
+            | Self::TooManyRedirects
+            | Self::OtherType
+            | Self::FileTooLarge
+            | Self::KeyMissing => false,
         }
     }
 }

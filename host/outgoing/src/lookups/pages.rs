@@ -2,20 +2,16 @@
 
 use crate::{
     lookups::{
-        dns::DnsResolver,
         error::{LookupError, MAX_ANSWER_BYTES},
+        guarded::{GuardedClient, media_type},
     },
     read_beginning, request_error,
 };
-use ipnet::IpNet;
-use portolan_reach::Reach;
 use reqwest::{
-    Certificate, Client, Response,
-    dns::{Name, Resolve, Resolving},
-    header::{ACCEPT, CONTENT_TYPE},
+    Client, Response,
+    header::ACCEPT,
     redirect::{Attempt, Policy},
 };
-use std::{net::SocketAddr, sync::Arc, time::Duration};
 use url::Url;
 
 /// The maximum number of redirects of a page, within its host.
@@ -29,42 +25,10 @@ pub(super) struct Pages {
     port: u16,
 }
 
-/// A resolver that uses the resolver of look-ups, and returns only addresses that may be reached.
-struct GuardedResolver {
-    dns: Arc<DnsResolver>,
-    reach: Reach,
-}
-
-impl Resolve for GuardedResolver {
-    fn resolve(&self, name: Name) -> Resolving {
-        let (dns, reach) = (Arc::clone(&self.dns), self.reach.clone());
-        Box::pin(async move {
-            let found = dns.addresses(name.as_str()).await?;
-            let found = found.into_iter().map(|address| SocketAddr::new(address, 0));
-            Ok(reach.filter(found)?)
-        })
-    }
-}
-
 impl Pages {
-    pub(super) fn new(
-        dns: Arc<DnsResolver>,
-        port: u16,
-        allowed: &[IpNet],
-        trusted: &[Certificate],
-        timeout: Duration,
-    ) -> Result<Self, reqwest::Error> {
-        // An error means that a crypto provider is installed already.
-        let _chosen = rustls::crypto::ring::default_provider().install_default();
-        let guarded = GuardedResolver { dns, reach: Reach::new(allowed, true) };
-        let client = Client::builder()
-            .timeout(timeout)
-            .redirect(Policy::custom(follow_within_host))
-            .no_proxy()
-            .https_only(true)
-            .tls_certs_merge(trusted.iter().cloned())
-            .dns_resolver(Arc::new(guarded))
-            .build()?;
+    /// Makes the client for pages, which are read from this port.
+    pub(super) fn new(guarded: &GuardedClient<'_>, port: u16) -> Result<Self, reqwest::Error> {
+        let client = guarded.build(Policy::custom(follow_within_host))?;
         Ok(Self { client, port })
     }
 
@@ -122,9 +86,7 @@ fn is_same_site(one: &Url, other: &Url) -> bool {
 }
 
 fn is_text(response: &Response) -> bool {
-    let media_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let media_type = media_type.unwrap_or_default().split(';').next().unwrap_or_default();
-    let media_type = media_type.trim().to_ascii_lowercase();
+    let media_type = media_type(response);
     MEDIA_TYPES.contains(&media_type.as_str()) || media_type.ends_with("+json")
 }
 

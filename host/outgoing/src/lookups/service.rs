@@ -1,10 +1,17 @@
 //! The service that makes look-ups.
 
 use crate::lookups::{
-    dns::DnsResolver, error::LookupError, pages::Pages, request::LookupRequest,
+    dns::DnsResolver,
+    error::LookupError,
+    file_request::FileRequest,
+    files::{FileAnswer, Files},
+    guarded::GuardedClient,
+    pages::Pages,
+    request::LookupRequest,
     settings::LookupSettings,
 };
 use ipnet::IpNet;
+use portolan_vocabulary::Timestamp;
 use reqwest::Certificate;
 use std::{sync::Arc, time::Duration};
 
@@ -16,6 +23,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 pub struct Lookups {
     dns: Arc<DnsResolver>,
     pages: Pages,
+    files: Files,
 }
 
 impl Lookups {
@@ -27,8 +35,10 @@ impl Lookups {
         trusted: &[Certificate],
     ) -> Result<Self, reqwest::Error> {
         let dns = Arc::new(DnsResolver::new(&settings.server_addresses()));
-        let pages = Pages::new(Arc::clone(&dns), settings.https_port, allowed, trusted, TIMEOUT)?;
-        Ok(Self { dns, pages })
+        let guarded = GuardedClient { dns: &dns, allowed, trusted, timeout: TIMEOUT };
+        let pages = Pages::new(&guarded, settings.https_port)?;
+        let files = Files::new(&guarded, settings.https_port)?;
+        Ok(Self { dns, pages, files })
     }
 
     /// Makes a look-up and returns its texts. A page is one text, and is asked for with
@@ -45,5 +55,15 @@ impl Lookups {
             }
             LookupRequest::Page(url) => Ok(vec![self.pages.read(url, traceparent).await?]),
         }
+    }
+
+    /// Reads a file that changes, with the header `traceparent`, if there is one.
+    pub async fn read_file(
+        &self,
+        file: &FileRequest,
+        traceparent: Option<String>,
+        now: Timestamp,
+    ) -> FileAnswer {
+        self.files.read(file, traceparent, now).await
     }
 }

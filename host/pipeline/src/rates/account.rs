@@ -6,10 +6,11 @@ use std::{net::IpAddr, sync::Arc};
 /// The leading bits of an IPv4 address, and of an IPv6 address, that are one address: a client usually has a
 /// whole /64 of IPv6 addresses.
 const ADDRESS_BITS: (u8, u8) = (32, 64);
-/// The leading bits that are one network: what one site usually has.
+/// The number of leading bits that identify one network, as one site usually has it, for IPv4 and
+/// IPv6.
 const NETWORK_BITS: (u8, u8) = (24, 48);
 
-/// An account: what a rate is counted for.
+/// An account, for which a rate is counted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Account {
     /// An agent, a client or an owner, by its id; or a person on a page.

@@ -9,7 +9,8 @@ use super::{
 use portolan_vocabulary::AgentCaller;
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
-/// What tells callers apart: the agent, its owner, the address, and whether a person makes the call on a page.
+/// The parts that distinguish callers: the agent, its owner, the address, and whether a person makes the call on a
+/// page.
 pub(super) type CallerKey = (Arc<str>, Option<Arc<str>>, Option<IpAddr>, bool);
 
 pub(super) fn key_of(caller: &AgentCaller, by_person: bool) -> CallerKey {
@@ -102,6 +103,7 @@ mod tests {
             scopes: Arc::from([]),
             test_mode: false,
             suspension: None,
+            policy: None,
             address: Some("192.0.2.1".parse().unwrap()),
         };
         let accounts = CallerAccounts::of(&caller, by_person);

@@ -6,10 +6,10 @@ use std::{
     time::Duration,
 };
 
-/// What is taken is shared with other nodes when it is one part in this many of the limit.
+/// The use is shared with other nodes when it is one part in this many of the limit.
 const SHARED_PART: u64 = 10;
 
-/// A bucket, and what this node has taken out of it since it last told the database.
+/// A bucket, and the amount that this node has taken out of it since it last told the database.
 #[derive(Debug)]
 pub(super) struct Counter {
     /// The key in the database.
@@ -21,7 +21,7 @@ pub(super) struct Counter {
 struct State {
     limit: (u64, Duration),
     bucket: Bucket,
-    /// The time in microseconds in which what was taken refills.
+    /// The time in microseconds in which the taken amount refills.
     unshared: u64,
     is_queued: bool,
     /// How often something was refused because too little was left.
@@ -93,20 +93,21 @@ impl Counter {
         Taken { left: bucket.left(limit, now), full_in: bucket.full_in(now), queue }
     }
 
-    /// Returns what was taken since the last exchange, which from now on counts as shared.
+    /// Returns the amount that was taken since the last exchange, which from now on counts as
+    /// shared.
     pub(super) fn take_unshared(&self) -> u64 {
         let mut state = self.state();
         state.is_queued = false;
         std::mem::take(&mut state.unshared)
     }
 
-    /// Puts back what could not be shared.
+    /// Puts back the amount that could not be shared.
     pub(super) fn restore_unshared(&self, micros: u64) {
         self.state().unshared += micros;
     }
 
-    /// Takes over what all nodes have taken: the time at which the bucket of all is full, in microseconds
-    /// since the Unix epoch.
+    /// Takes over the amount that all nodes have taken: the time at which the bucket of all is full, in
+    /// microseconds since the Unix epoch.
     pub(super) fn merge(&self, full_at: u64) {
         let mut state = self.state();
         state.bucket = Bucket::full_at(state.bucket.micros().max(full_at));

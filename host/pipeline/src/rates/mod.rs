@@ -12,12 +12,14 @@
 //! - `concurrency`: how many calls of one caller run at once
 //! - `exchange`: the exchange with the database
 //! - `usage`: what accounts have used, for the operator
+//! - `published`: reads under secret addresses
 
 mod account;
 mod caller;
 mod concurrency;
 mod counter;
 mod exchange;
+mod published;
 mod table;
 mod usage;
 
@@ -87,7 +89,7 @@ impl Rates {
         Self(None)
     }
 
-    /// Uses these limits from now on. What was taken of a limit stays taken, as a part of the new one.
+    /// Uses these limits from now on. The used share of a limit stays used, as a share of the new one.
     pub fn set_limits(&self, limits: &Limits) {
         let Some(counters) = &self.0 else { return };
         counters.limits.store(Arc::new(limits.clone()));
@@ -388,6 +390,7 @@ mod tests {
             scopes: Arc::from([]),
             test_mode: false,
             suspension: None,
+            policy: None,
             address: Some(address.parse().unwrap()),
         }
     }

@@ -1,4 +1,4 @@
-//! What is counted, by whom, and how much of it is permitted.
+//! The table of rates: what is counted, by whom, and how much of it is permitted.
 
 use portolan_vocabulary::{HOUR, Limits, MINUTE};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use std::time::Duration;
 /// use.
 pub(super) const CALLER_LIFE: Duration = MINUTE;
 
-/// What is counted.
+/// The counted quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Rate {
     AnonymousCalls,

@@ -1,4 +1,4 @@
-//! What accounts have used of their rates, for the operator.
+//! The accounts' use of their rates, for the operator.
 
 use serde::Serialize;
 use std::{cmp::Reverse, collections::HashMap};
@@ -15,12 +15,12 @@ pub struct AccountUse {
     pub rates: Vec<RateUse>,
 }
 
-/// What an account has used of one rate.
+/// An account's use of one rate.
 #[derive(Debug, Clone, Serialize)]
 pub struct RateUse {
     /// The setting in `[limits]`.
     pub limit: &'static str,
-    /// What is not refilled yet.
+    /// The part that is not refilled yet.
     pub used: u64,
     pub allowed: u64,
     pub window_s: u64,

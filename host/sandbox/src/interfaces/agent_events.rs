@@ -19,8 +19,8 @@ impl CallState {
         Ok((agent, events.ok_or_else(missing)?))
     }
 
-    /// Returns what [`own_events`](Self::own_events) returns, and the unit of work; also `invalid` in an
-    /// action of access `read`.
+    /// Returns the result of [`own_events`](Self::own_events), and the unit of work; also `invalid` in
+    /// an action of access `read`.
     pub(super) fn writable_events(&mut self) -> Answer<(AgentCaller, Arc<Events>, &mut Unit)> {
         let (agent, events) = self.own_events()?;
         Ok((agent, events, &mut self.writable_work()?.unit))

@@ -4,8 +4,9 @@ use crate::{
     contract::{delivery, types::HostError},
     grant::Grant,
     interfaces::{
-        interface::{Interface, State, host},
+        interface::Interface,
         reply::{Answer, Reply},
+        taped::{TapedState, taped},
     },
     state::CallState,
 };
@@ -15,7 +16,7 @@ use portolan_vocabulary::{
 };
 
 pub(super) const INTERFACE: Interface = Interface::sensitive(Grant::Delivery, |linker| {
-    delivery::add_to_linker::<_, State>(linker, host)
+    delivery::add_to_linker::<_, TapedState>(linker, taped)
 });
 
 const DISABLED: usize = 100;

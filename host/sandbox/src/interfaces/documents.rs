@@ -3,10 +3,11 @@
 use crate::{
     contract::{documents, types::HostError},
     interfaces::{
-        interface::{Interface, State, host},
+        interface::Interface,
         names::ensure_name,
         queries::{count_by, document, expectation, find, get_many},
         reply::{Answer, Reply},
+        taped::{TapedState, taped},
     },
     state::CallState,
 };
@@ -14,7 +15,7 @@ use portolan_store::{Collection, Unit};
 use std::sync::Arc;
 
 pub(super) const INTERFACE: Interface =
-    Interface::open("documents", |linker| documents::add_to_linker::<_, State>(linker, host));
+    Interface::open("documents", |linker| documents::add_to_linker::<_, TapedState>(linker, taped));
 
 impl documents::Host for CallState {
     async fn get(&mut self, collection: String, id: String) -> Reply<Option<documents::Document>> {

@@ -3,9 +3,10 @@
 use crate::{
     contract::{events, types::HostError},
     interfaces::{
-        interface::{Interface, State, host},
+        interface::Interface,
         names::ensure_name,
         reply::{Answer, Reply},
+        taped::{TapedState, taped},
     },
     state::CallState,
 };
@@ -15,7 +16,7 @@ use rand::RngExt as _;
 use serde_json::Value;
 
 pub(super) const INTERFACE: Interface =
-    Interface::open("events", |linker| events::add_to_linker::<_, State>(linker, host));
+    Interface::open("events", |linker| events::add_to_linker::<_, TapedState>(linker, taped));
 
 /// The maximum number of bytes of an event's data.
 const EVENT_BYTES: usize = 20_000;
@@ -30,7 +31,7 @@ impl events::Host for CallState {
 
 impl CallState {
     fn publish_event(&mut self, to: events::Audience, event: events::Event) -> Answer<()> {
-        let (now, random) = (self.context.now, self.random.generator().random());
+        let (now, random) = (self.context.now, self.random.host().random());
         let (capability, request_id) =
             (self.capability.to_string(), self.context.request_id.to_string());
         let test_mode = self.context.caller.test_mode();

@@ -3,9 +3,10 @@
 use crate::{
     contract::{documents, feeds, types::HostError},
     interfaces::{
-        interface::{Interface, State, host},
+        interface::Interface,
         queries::{count_by, find, get_many},
         reply::{Answer, Reply},
+        taped::{TapedState, taped},
     },
     state::CallState,
 };
@@ -21,7 +22,7 @@ use std::sync::Arc;
 const MAX_CHANGES: u32 = 1_000;
 
 pub(super) const INTERFACE: Interface =
-    Interface::open("feeds", |linker| feeds::add_to_linker::<_, State>(linker, host));
+    Interface::open("feeds", |linker| feeds::add_to_linker::<_, TapedState>(linker, taped));
 
 impl feeds::Host for CallState {
     async fn publication(&mut self) -> Reply<String> {

@@ -4,8 +4,9 @@ use crate::{
     contract::{identity, types::HostError},
     grant::Grant,
     interfaces::{
-        interface::{Interface, State, host},
+        interface::Interface,
         reply::{Answer, Reply},
+        taped::{TapedState, taped},
     },
     services::{People, StateFuture},
     state::CallState,
@@ -16,7 +17,7 @@ use rand::RngExt as _;
 use std::sync::Arc;
 
 pub(super) const INTERFACE: Interface = Interface::sensitive(Grant::Identity, |linker| {
-    identity::add_to_linker::<_, State>(linker, host)
+    identity::add_to_linker::<_, TapedState>(linker, taped)
 });
 
 impl identity::Host for CallState {
@@ -84,7 +85,7 @@ impl identity::Host for CallState {
 impl CallState {
     async fn claim_agent(&mut self, person_key: String) -> Answer<identity::Claimed> {
         let agent = Arc::clone(&self.calling_agent()?.agent_id);
-        let random = self.random.generator().random();
+        let random = self.random.host().random();
         let claimed = self
             .change_people(move |people, unit| people.claim(unit, agent, person_key, random))
             .await?;

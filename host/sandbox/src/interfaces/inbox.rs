@@ -5,8 +5,9 @@ use crate::{
     grant::Grant,
     interfaces::{
         agent_events::ensure_limit,
-        interface::{Interface, State, host},
+        interface::Interface,
         reply::{Answer, Reply},
+        taped::{TapedState, taped},
     },
     state::CallState,
 };
@@ -14,8 +15,9 @@ use portolan_events::Poll;
 use portolan_vocabulary::Timestamp;
 use serde_json::Value;
 
-pub(super) const INTERFACE: Interface =
-    Interface::sensitive(Grant::Inbox, |linker| inbox::add_to_linker::<_, State>(linker, host));
+pub(super) const INTERFACE: Interface = Interface::sensitive(Grant::Inbox, |linker| {
+    inbox::add_to_linker::<_, TapedState>(linker, taped)
+});
 
 /// The maximum number of events of one acknowledgement.
 const ACKNOWLEDGED: usize = 500;

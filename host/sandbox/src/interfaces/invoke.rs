@@ -3,7 +3,10 @@
 use crate::{
     answer::GuestAnswer,
     contract::{invoke, types},
-    interfaces::interface::{Interface, State, host},
+    interfaces::{
+        interface::Interface,
+        taped::{TapedState, taped},
+    },
     services::NestedCall,
     state::CallState,
 };
@@ -11,7 +14,7 @@ use rand::RngExt as _;
 use std::sync::Arc;
 
 pub(super) const INTERFACE: Interface =
-    Interface::open("invoke", |linker| invoke::add_to_linker::<_, State>(linker, host));
+    Interface::open("invoke", |linker| invoke::add_to_linker::<_, TapedState>(linker, taped));
 
 impl invoke::Host for CallState {
     async fn call(
@@ -20,9 +23,9 @@ impl invoke::Host for CallState {
         action: String,
         input: String,
     ) -> wasmtime::Result<Result<types::Success, types::Failure>> {
-        let seed = self.random.generator().random();
+        let seed = self.random.host().random();
         let context = self.context.nested(&self.capability, seed, self.memory.used());
-        // What this component has printed is logged before the messages of the called one.
+        // The output of this component is logged before the messages of the called one.
         self.log_printed();
         let Some(work) = self.work.take() else {
             wasmtime::bail!("a component that describes itself can call nothing");

@@ -4,8 +4,9 @@ use crate::{
     contract::messages::{self, Recipient},
     grant::Grant,
     interfaces::{
-        interface::{Interface, State, host},
+        interface::Interface,
         sms::Unsent,
+        taped::{TapedState, taped},
     },
     services::MessageRefusal,
     state::CallState,
@@ -14,7 +15,7 @@ use portolan_vocabulary::TextMessage;
 
 pub(super) const INTERFACE: Interface =
     Interface::with_grant_of(Grant::Sms, "messages", |linker| {
-        messages::add_to_linker::<_, State>(linker, host)
+        messages::add_to_linker::<_, TapedState>(linker, taped)
     });
 
 impl messages::Host for CallState {

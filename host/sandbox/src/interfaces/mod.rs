@@ -7,11 +7,11 @@
 //!
 //! # A new interface
 //!
-//! It is a new file `wit/x.wit`, a new file here, and at most six changes to existing files:
+//! It is a new file `wit/x.wit`, a new file here, and at most seven changes to existing files:
 //!
 //! 1. `wit/world.wit`: the import in the world `any-capability`, and in a world for guests.
 //! 2. This file: `mod x;` and one line of the table. Linking, the kinds of imports and the list of
-//!    grants derive from it.
+//!    grants derive from it. Its functions get a policy in the table of `taped.rs`, so that calls can be replayed.
 //! 3. `grant.rs`, if it is sensitive: the grant's name.
 //! 4. `services.rs`, if it needs a service of the host: a method of `HostServices` with a default.
 //! 5. `pipeline/src/nested.rs`: that method, which returns the service of the running host. An
@@ -24,6 +24,8 @@
 //! created at the start of the process.
 
 mod agent_events;
+mod approvals;
+mod blobs;
 mod context;
 mod delivery;
 mod documents;
@@ -44,6 +46,7 @@ mod reply;
 mod secrets;
 mod sms;
 mod source;
+mod taped;
 mod timers;
 mod types;
 mod webhooks;
@@ -72,6 +75,8 @@ pub(super) const INTERFACES: &[Interface] = &[
     lookups::INTERFACE,
     people::INTERFACE,
     delivery::INTERFACE,
+    approvals::INTERFACE,
+    blobs::INTERFACE,
 ];
 
 #[cfg(test)]

@@ -4,8 +4,9 @@ use crate::{
     contract::{moderation, types::HostError},
     grant::Grant,
     interfaces::{
-        interface::{Interface, State, host},
+        interface::Interface,
         reply::{Answer, Reply},
+        taped::{TapedState, taped},
     },
     state::CallState,
 };
@@ -13,7 +14,7 @@ use portolan_vocabulary::{Suspension, Timestamp};
 use serde_json::Value;
 
 pub(super) const INTERFACE: Interface = Interface::sensitive(Grant::Moderation, |linker| {
-    moderation::add_to_linker::<_, State>(linker, host)
+    moderation::add_to_linker::<_, TapedState>(linker, taped)
 });
 
 const REASON_CHARACTERS: usize = 500;

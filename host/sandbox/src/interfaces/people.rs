@@ -5,8 +5,9 @@ use crate::{
     contract::{people, types::HostError},
     grant::Grant,
     interfaces::{
-        interface::{Interface, State, host},
+        interface::Interface,
         reply::{Answer, Reply},
+        taped::{TapedState, taped},
     },
     state::CallState,
 };
@@ -15,8 +16,9 @@ use portolan_vocabulary::{PEOPLE_OF, PeopleRequest, new_identifier, person_ids};
 use rand::RngExt as _;
 use serde_json::{Value, json};
 
-pub(super) const INTERFACE: Interface =
-    Interface::sensitive(Grant::People, |linker| people::add_to_linker::<_, State>(linker, host));
+pub(super) const INTERFACE: Interface = Interface::sensitive(Grant::People, |linker| {
+    people::add_to_linker::<_, TapedState>(linker, taped)
+});
 
 const ABOUT_BYTES: usize = 4096;
 
@@ -42,7 +44,7 @@ impl CallState {
             let text = format!("`about` must be a JSON object of at most {ABOUT_BYTES} bytes");
             return Err(HostError::Invalid(text));
         };
-        let export_id = new_identifier("exp", self.context.now, self.random.generator().random());
+        let export_id = new_identifier("exp", self.context.now, self.random.host().random());
         // The action must accept each part of the export as its input.
         let part = json!({
             "export_id": export_id, "about": about, "part": 1, "last": true, "items": [],
@@ -70,7 +72,8 @@ impl CallState {
             .ok_or_else(|| HostError::Invalid("it is no owner's id".to_owned()))
     }
 
-    fn calling_owner(&self) -> Answer<String> {
+    /// Returns the person of the calling agent; `invalid` if there is none.
+    pub(super) fn calling_owner(&self) -> Answer<String> {
         let owner_id = self.context.agent().and_then(|agent| agent.owner_id.as_deref());
         let missing = || HostError::Invalid("nobody has claimed the calling agent".to_owned());
         owner_id.map(str::to_owned).ok_or_else(missing)
@@ -81,7 +84,7 @@ impl CallState {
         let (now, test_mode) = (self.context.now, self.context.caller.test_mode());
         let capability = format!("{PEOPLE_OF}{}", self.capability);
         let key = TimerKey { capability, name: request.name(), test_mode };
-        let setting = new_identifier("set", now, self.random.generator().random());
+        let setting = new_identifier("set", now, self.random.host().random());
         let input = json!(request).to_string();
         let set = TimerChange::Set { setting, at: now, action, input };
         self.writable_work()?.unit.change_timer(key, set);

@@ -2,14 +2,17 @@
 
 use crate::{
     contract::{CONTRACT, description, platform},
-    interfaces::interface::{Interface, State, host},
+    interfaces::{
+        interface::Interface,
+        taped::{TapedState, taped},
+    },
     state::CallState,
 };
 use portolan_vocabulary::{Access, Status};
 use wasmtime::Result;
 
 pub(super) const INTERFACE: Interface =
-    Interface::open("platform", |linker| platform::add_to_linker::<_, State>(linker, host));
+    Interface::open("platform", |linker| platform::add_to_linker::<_, TapedState>(linker, taped));
 
 impl platform::Host for CallState {
     fn about(&mut self) -> Result<platform::Service> {

@@ -3,8 +3,9 @@
 use crate::{
     contract::{secrets, types::HostError},
     interfaces::{
-        interface::{Interface, State, host},
+        interface::Interface,
         reply::{Answer, Reply},
+        taped::{TapedState, taped},
     },
     state::CallState,
 };
@@ -15,7 +16,7 @@ use sha2::Sha256;
 use std::sync::Arc;
 
 pub(super) const INTERFACE: Interface =
-    Interface::open("secrets", |linker| secrets::add_to_linker::<_, State>(linker, host));
+    Interface::open("secrets", |linker| secrets::add_to_linker::<_, TapedState>(linker, taped));
 
 /// The maximum number of bytes of the data of one `mac`, `macs` or `seal`.
 const DATA_BYTES: usize = 64 << 10;
@@ -30,7 +31,7 @@ impl secrets::Host for CallState {
     }
 
     fn seal(&mut self, data: Vec<u8>) -> Reply<Vec<u8>> {
-        let random = self.random.generator().random();
+        let random = self.random.host().random();
         let sealed = ensure_length(&data).and_then(|()| {
             let keys = self.own_keys(Keyring::SEAL)?;
             sealed::seal(&keys, random, &data)

@@ -4,8 +4,9 @@ use crate::{
     contract::{sms, types::HostError},
     grant::Grant,
     interfaces::{
-        interface::{Interface, State, host},
+        interface::Interface,
         reply::{Answer, Reply},
+        taped::{TapedState, taped},
     },
     services::{MessageRefusal, MessageRequest},
     state::CallState,
@@ -16,7 +17,7 @@ use rand::RngExt as _;
 use std::sync::Arc;
 
 pub(super) const INTERFACE: Interface =
-    Interface::sensitive(Grant::Sms, |linker| sms::add_to_linker::<_, State>(linker, host));
+    Interface::sensitive(Grant::Sms, |linker| sms::add_to_linker::<_, TapedState>(linker, taped));
 
 /// The maximum number of characters of a message; a provider splits it into parts of 153 characters.
 const TEXT_CHARACTERS: usize = 1_000;
@@ -85,8 +86,8 @@ impl CallState {
 
     fn queue_text_message(&mut self, message: &TextMessage) -> Answer<String> {
         let now = self.context.now;
-        let name = new_identifier("sms", now, self.random.generator().random());
-        let random = self.random.generator().random();
+        let name = new_identifier("sms", now, self.random.host().random());
+        let random = self.random.host().random();
         let key =
             TimerKey { capability: OUTGOING_SMS.to_owned(), name: name.clone(), test_mode: false };
         let input = message

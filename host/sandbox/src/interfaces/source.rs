@@ -1,4 +1,4 @@
-//! `source`: what an engine runs.
+//! `source`: the source that an engine runs.
 
 use crate::{
     contract::source,

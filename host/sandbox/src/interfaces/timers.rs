@@ -3,9 +3,10 @@
 use crate::{
     contract::{timers, types::HostError},
     interfaces::{
-        interface::{Interface, State, host},
+        interface::Interface,
         names::ensure_name,
         reply::{Answer, Reply},
+        taped::{TapedState, taped},
     },
     state::CallState,
 };
@@ -14,7 +15,7 @@ use portolan_vocabulary::{Timestamp, new_identifier};
 use rand::RngExt as _;
 
 pub(super) const INTERFACE: Interface =
-    Interface::open("timers", |linker| timers::add_to_linker::<_, State>(linker, host));
+    Interface::open("timers", |linker| timers::add_to_linker::<_, TapedState>(linker, taped));
 
 /// The maximum number of timers that one call may change.
 const TIMERS: usize = 100;
@@ -38,7 +39,7 @@ impl CallState {
     }
 
     fn set_timer(&mut self, name: String, at: u64, action: String, input: String) -> Answer<()> {
-        let setting = new_identifier("tmr", self.context.now, self.random.generator().random());
+        let setting = new_identifier("tmr", self.context.now, self.random.host().random());
         let key = self.timer_key(name);
         let work = self.writable_work()?;
         ensure_name("a timer's name", &key.name)?;

@@ -5,8 +5,9 @@ use crate::{
     grant::Grant,
     interfaces::{
         agent_events::ensure_limit,
-        interface::{Interface, State, host},
+        interface::Interface,
         reply::{Answer, Reply},
+        taped::{TapedState, taped},
     },
     state::CallState,
 };
@@ -17,7 +18,7 @@ use rand::RngExt as _;
 use std::sync::Arc;
 
 pub(super) const INTERFACE: Interface = Interface::sensitive(Grant::Webhooks, |linker| {
-    webhooks::add_to_linker::<_, State>(linker, host)
+    webhooks::add_to_linker::<_, TapedState>(linker, taped)
 });
 
 impl webhooks::Host for CallState {
@@ -103,7 +104,7 @@ impl webhooks::Host for CallState {
 
 impl CallState {
     fn secret_random(&mut self) -> SecretEntropy {
-        let generator = self.random.generator();
+        let generator = self.random.host();
         SecretEntropy { secret: generator.random(), sealing: generator.random() }
     }
 
@@ -121,7 +122,7 @@ impl CallState {
         types: Vec<String>,
         description: Option<String>,
     ) -> Answer<webhooks::Created> {
-        let (id, random) = (self.random.generator().random(), self.secret_random());
+        let (id, random) = (self.random.host().random(), self.secret_random());
         let (agent, events, unit) = self.writable_events()?;
         let (agent_id, test_mode) = (agent.agent_id.to_string(), agent.test_mode);
         let new = NewWebhook { agent_id, test_mode, url, types, description };

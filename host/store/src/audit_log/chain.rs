@@ -1,4 +1,4 @@
-//! What a node has written to the audit log since its last checkpoint.
+//! The rows that a node has written to the audit log since its last checkpoint.
 //!
 //! The hashes are computed from the records as they are written, never from what the database says, so a row
 //! that is changed or added before its checkpoint is noticed too.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
-/// What a node has signed about its rows from `first` to `last`; of none if `first` is `last + 1`.
+/// A node's signed statement about its rows from `first` to `last`; of none if `first` is `last + 1`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
     pub node: String,

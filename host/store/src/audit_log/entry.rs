@@ -16,6 +16,6 @@ pub struct AuditEntry {
     pub position: u64,
     /// The salt of the hash of what is personal in the row.
     pub salt: Option<String>,
-    /// That hash, in the row of an erased person, which has no salt.
+    /// The hash of what is personal, in the row of an erased person, which has no salt.
     pub commitment: Option<String>,
 }

@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 /// A SHA-256 hash.
 pub(crate) type Hash = [u8; 32];
 
-/// What stands for an erased agent and an erased owner.
+/// The ids in place of those of an erased agent and an erased owner.
 pub(crate) const ERASED_AGENT: &str = "agt_00000000000000000000000000";
 pub(crate) const ERASED_OWNER: &str = "own_00000000000000000000000000";
 

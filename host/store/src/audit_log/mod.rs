@@ -1,4 +1,4 @@
-//! The sealed audit log: what makes a changed, missing or added row noticed.
+//! The sealed audit log, in which a changed, missing or added row is noticed.
 //!
 //! Each node numbers its rows and signs the hashes of its new rows about once a second, as the root of a
 //! Merkle tree in a checkpoint that contains the hash of the node's checkpoint before. Nothing here reads or

@@ -35,7 +35,7 @@ pub enum AuditFault {
     SignatureWrong { node: String, number: u64 },
 }
 
-/// What a verification has found.
+/// The result of a verification.
 #[derive(Debug, Clone, Default)]
 pub struct AuditReport {
     pub faults: Vec<AuditFault>,
@@ -66,7 +66,7 @@ pub struct AuditVerifier {
     report: AuditReport,
 }
 
-/// What a node has signed.
+/// The signed log of a node.
 #[derive(Debug)]
 struct NodeLog {
     /// The first checkpoint in the export.
@@ -112,7 +112,7 @@ impl AuditVerifier {
         }
     }
 
-    /// Ends the verification: what was signed and has not come is missing.
+    /// Ends the verification: signed rows that have not come are missing.
     pub fn finish(mut self) -> AuditReport {
         self.report.nodes = self.nodes.len();
         let gone_before = self.expired_before.max(self.since);

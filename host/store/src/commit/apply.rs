@@ -103,6 +103,7 @@ impl<'a> WriteBatch<'a> {
             work: self.has_work() || fan_out.work,
             sending: fan_out.sending || commanded.sending,
             agents: [fan_out.agents, commanded.agents].concat(),
+            to_all: fan_out.to_all,
         })
     }
 

@@ -1,4 +1,4 @@
-//! What people's caps have counted, in the transaction that writes the events, under the owner's lock.
+//! The counts of people's caps, in the transaction that writes the events, under the owner's lock.
 
 use crate::{
     connection::{Statements, Transaction},
@@ -66,7 +66,7 @@ impl CapCounts {
         rules.rules.caps_of(event_type).any(is_reached)
     }
 
-    /// Returns what a cap has counted in its time, which begins now if there is none.
+    /// Returns the count of a cap in its period, which begins now if there is none.
     fn current(&self, rules: &OwnerRules, cap: &Cap, now: Timestamp) -> Count {
         let count = self.counts.get(&name(rules, cap)).copied();
         let count = count.filter(|count| count.until > now);

@@ -296,10 +296,10 @@ async fn commit_all(
             chain.settle(last.first().map_or(0, |(position,)| unsigned(*position)));
         }
         let announcement = applied.write(&mut transaction, statements, &layouts, chain).await?;
-        transaction.commit_and_notify(&announcement.sql()).await?;
+        transaction.commit().await?;
         chain.confirm();
         state.store_rates();
-        database.signals.announce(&announcement);
+        database.signals.announce_commit(announcement);
     } else {
         transaction.roll_back().await?;
     }

@@ -1,5 +1,5 @@
-//! What people are told by email, in the transaction that delivers the events: a row for each person and type of
-//! events, and a timer for each person. An email tells what has gathered when its timer is due.
+//! The notices of people by email, in the transaction that delivers the events: a row for each person and type
+//! of events, and a timer for each person. An email tells what has gathered when its timer is due.
 
 use crate::{
     connection::{Statements, Transaction},

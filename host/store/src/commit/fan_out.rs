@@ -18,9 +18,6 @@ use portolan_vocabulary::{Timestamp, entropy, new_identifier};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An agent that has polled within this time is a listener.
-const LISTENER_AGE_MS: u64 = 30 * 24 * 3600 * 1000;
-
 /// An event on its way to inboxes.
 struct Incoming<'a> {
     id: &'a str,
@@ -53,7 +50,7 @@ pub(crate) async fn fan_out(
         }
     }
     let mut entries: Vec<Incoming<'_>> = released.iter().map(Incoming::late).collect();
-    let mut deliveries = Vec::new();
+    let (mut deliveries, mut to_all) = (Vec::new(), false);
     for event in events {
         if !holding.admits(event) {
             continue;
@@ -67,11 +64,12 @@ pub(crate) async fn fan_out(
                 entries.push(Incoming::new(event, event.agents.clone()));
             }
             Audience::Listeners => {
-                let since = event.occurred_at.as_millis().saturating_sub(LISTENER_AGE_MS);
-                let since = vec![json!([signed(since)])];
-                let found: Vec<(String,)> = transaction.find(&statements.listeners, since).await?;
+                // Other agents get it when they read their inboxes next.
+                let found: Vec<(String,)> =
+                    transaction.find(&statements.webhook_agents, vec![json!([])]).await?;
                 let agents = found.into_iter().map(|(id,)| id).collect();
                 entries.push(Incoming::new(event, agents));
+                to_all = true;
             }
             Audience::Webhook { id, challenge } => {
                 if *challenge {
@@ -116,7 +114,8 @@ pub(crate) async fn fan_out(
     transaction.run(&statements.add_inbox, inbox).await?;
     let sending = !deliveries.is_empty();
     transaction.run(&statements.add_webhook_deliveries, deliveries).await?;
-    Ok(Announcement { work: has_timers, sending, agents: agents.into_iter().collect() })
+    let agents = if to_all { Vec::new() } else { agents.into_iter().collect() };
+    Ok(Announcement { work: has_timers, sending, agents, to_all })
 }
 
 impl<'a> Incoming<'a> {
@@ -145,11 +144,15 @@ pub(crate) async fn run_commands(
     commands: &[&OutboxCommand],
 ) -> Result<Announcement, DbError> {
     let mut announcement = Announcement::default();
-    let mut marks = Vec::new();
+    let (mut marks, mut behind) = (Vec::new(), BTreeSet::new());
     for command in commands {
         let (statement, row) = match command {
             OutboxCommand::Polled { agent_id, at } => {
                 (&statements.put_polled, json!([agent_id, signed(at.as_millis())]))
+            }
+            OutboxCommand::AddBroadcasts { agent_id } => {
+                behind.insert(agent_id.as_str());
+                continue;
             }
             OutboxCommand::Mark { agent_id, seq, acknowledged } => {
                 if !acknowledged && !announcement.agents.contains(agent_id) {
@@ -198,8 +201,35 @@ pub(crate) async fn run_commands(
         };
         transaction.run(statement, vec![row]).await?;
     }
+    add_broadcasts(transaction, statements, &behind).await?;
     transaction.run(&statements.mark_inbox, marks).await?;
     Ok(announcement)
+}
+
+/// Adds the events to all listeners that the inboxes of these agents do not have yet.
+async fn add_broadcasts(
+    transaction: &mut Transaction,
+    statements: &Statements,
+    agents: &BTreeSet<&str>,
+) -> Result<(), DbError> {
+    let keys = || agents.iter().map(|id| json!([id])).collect::<Vec<_>>();
+    let missing: Vec<(String, String)> =
+        transaction.find(&statements.missing_broadcasts, keys()).await?;
+    if !missing.is_empty() {
+        let heads: Vec<(String, i64)> = transaction.find(&statements.inboxes, keys()).await?;
+        let mut heads: BTreeMap<String, u64> =
+            heads.into_iter().map(|(agent, last)| (agent, unsigned(last))).collect();
+        let mut inbox = Vec::new();
+        for (agent, event_id) in &missing {
+            let last = heads.entry(agent.clone()).or_insert(0);
+            *last += 1;
+            inbox.push(json!([agent, last, event_id]));
+        }
+        let heads = heads.iter().map(|(agent, last)| json!([agent, last])).collect();
+        transaction.run(&statements.put_inboxes, heads).await?;
+        transaction.run(&statements.add_inbox, inbox).await?;
+    }
+    transaction.run(&statements.put_broadcasts, keys()).await
 }
 
 fn row(webhook: &Webhook) -> Value {

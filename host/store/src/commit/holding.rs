@@ -28,7 +28,7 @@ pub(super) type HeldState = (String, Option<i64>, i64);
 /// those that are only counted.
 type NextDue = (String, Option<i64>, Option<i64>, Option<i64>);
 
-/// What is held, released and counted in a transaction.
+/// The events that are held, released and counted in a transaction.
 #[derive(Debug)]
 pub(super) struct Holding {
     pub(super) caps: CapCounts,
@@ -51,7 +51,7 @@ pub(super) struct Holding {
 }
 
 impl Holding {
-    /// Reads what the caps of the owners have counted.
+    /// Reads the counts of the owners' caps.
     pub(super) async fn begin(
         transaction: &mut Transaction,
         statements: &Statements,

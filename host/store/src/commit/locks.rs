@@ -12,7 +12,7 @@ use crate::{
 use siphasher::sip::SipHasher13;
 use std::{collections::BTreeMap, hash::Hasher as _};
 
-/// What a lock is about. The numbers are the same on all nodes, of whatever version.
+/// The subject of a lock. The numbers are the same on all nodes, of whatever version.
 #[derive(Debug, Clone, Copy)]
 enum Subject {
     Document = 1,
@@ -34,8 +34,8 @@ enum Subject {
 /// The locks of a unit or of a batch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Locks {
-    /// The number of each lock, and whether the unit changes what the lock is about. Units that only read share
-    /// the lock.
+    /// The number of each lock, and whether the unit changes the subject of the lock. Units that only read
+    /// share the lock.
     keys: BTreeMap<i64, bool>,
     /// Whether nothing else may be committed at the same time.
     alone: bool,
@@ -135,7 +135,8 @@ impl Locks {
         match &event.audience {
             Audience::Agent(id) => self.named(Subject::Agent, id),
             Audience::Webhook { id, .. } => self.named(Subject::Webhook, id),
-            // It reaches agents that only the database knows.
+            // It reaches agents with webhooks, which only the database knows; and no inbox that is brought up to date
+            // meanwhile misses it.
             Audience::Listeners => self.alone = true,
             Audience::Owner(_) | Audience::Capabilities => {}
         }
@@ -156,6 +157,7 @@ impl Locks {
     fn command(&mut self, command: &OutboxCommand) {
         match command {
             OutboxCommand::Polled { agent_id, .. }
+            | OutboxCommand::AddBroadcasts { agent_id }
             | OutboxCommand::Mark { agent_id, .. }
             | OutboxCommand::DropWebhooksOf { agent_id }
             | OutboxCommand::EmptyInboxOf { agent_id, .. } => self.named(Subject::Agent, agent_id),

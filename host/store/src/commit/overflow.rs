@@ -28,7 +28,7 @@ pub(super) async fn count_overflow(
     let numbers: Vec<(String, i64)> = transaction.find(&statements.held.numbers, owners).await?;
     let (mut counted, mut ended) = (BTreeMap::new(), Vec::new());
     for (owner_id, _) in numbers.into_iter().filter(|(_, events)| *events > MOST_HELD) {
-        // What is summarized within a minute may be in a digest that is being made.
+        // An event that is summarized within a minute may be in a digest that is being made.
         let soon = signed(now.plus(MINUTE).as_millis());
         let summarized = vec![json!([owner_id, 1, soon])];
         let mut rows: Vec<Row> = transaction.find(&statements.held.first, summarized).await?;

@@ -68,7 +68,7 @@ fn pass(holding: &mut Holding, release: &Release, row: HeldRow) -> Option<Releas
     let event = EventParts { event_type: &event_type, subject: &subject, data: &data };
     let is_due = due_at <= signed(now.as_millis());
     let is_summarized = summarized != 0;
-    // What was held for a time of the day is not held for the next one.
+    // An event that was held until a time of the day is not held until the next one.
     let timing = match is_due {
         true => rules.rules.timing_of_held(event, now),
         false => rules.rules.timing(event, now),

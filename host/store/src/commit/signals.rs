@@ -1,8 +1,12 @@
 //! Announces commits to waiting tasks, on this node and on the others.
 
 use crate::{connection::Backend, error::DbError};
-use sqlx::{PgPool, postgres::PgListener};
-use std::{sync::Arc, time::Duration};
+use sqlx::{AssertSqlSafe, PgPool, postgres::PgListener};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 use tokio::sync::{Notify, broadcast};
 
 /// The channels of PostgreSQL on which nodes announce new work, and agents with new events in their
@@ -13,10 +17,14 @@ const INBOXES: &str = "portolan_inboxes";
 const PAYLOAD_BYTES: usize = 7_000;
 /// The capacity of the channel; a receiver that is further behind learns that it has lagged.
 const SIGNAL_CAPACITY: usize = 1_024;
-/// The wait before the node listens again after the connection was lost.
+/// The maximum number of agents that are named to other nodes at once. If there are more, all are signalled.
+const NAMED_AGENTS: usize = 10_000;
+/// The time-out of the last notification of a node.
+const LAST_NOTIFICATION: Duration = Duration::from_secs(1);
+/// The wait before the node listens or notifies again after the connection was lost.
 const RECONNECT_BACKOFF: Duration = Duration::from_secs(1);
 
-/// What a commit has made available to waiting tasks.
+/// The work and events that a commit has made available to waiting tasks.
 #[derive(Debug, Default)]
 pub(crate) struct Announcement {
     /// Whether timers or deliveries to capabilities may be due.
@@ -25,13 +33,15 @@ pub(crate) struct Announcement {
     pub(crate) sending: bool,
     /// The agents whose inboxes have new events.
     pub(crate) agents: Vec<String>,
+    /// Whether there is a new event for all listeners.
+    pub(crate) to_all: bool,
 }
 
 /// The agents whose inboxes have new events.
 #[derive(Debug, Clone)]
 pub enum InboxSignal {
     Agents(Arc<[String]>),
-    /// Any agent may have new events, because announcements were missed.
+    /// Any agent may have new events: one to all listeners, or announcements were missed.
     AnyAgent,
 }
 
@@ -40,14 +50,51 @@ pub(crate) struct Signals {
     pub(crate) work: Arc<Notify>,
     pub(crate) sending: Arc<Notify>,
     pub(crate) inboxes: broadcast::Sender<InboxSignal>,
+    /// `None` on SQLite, which has one node.
+    others: Option<Arc<Others>>,
 }
 
-impl Announcement {
+/// The announcements of which the other nodes are not notified yet.
+#[derive(Debug, Default)]
+struct Others {
+    waiting: Mutex<Waiting>,
+    added: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    work: bool,
+    agents: BTreeSet<String>,
+    to_all: bool,
+}
+
+impl Others {
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, other: Waiting) {
+        let mut waiting = self.waiting();
+        waiting.work |= other.work;
+        waiting.to_all |= other.to_all;
+        waiting.agents.extend(other.agents);
+        if waiting.agents.len() > NAMED_AGENTS {
+            waiting.to_all = true;
+            waiting.agents.clear();
+        }
+        self.added.notify_one();
+    }
+}
+
+impl Waiting {
     /// Returns the statements that notify the other nodes.
-    pub(crate) fn sql(&self) -> String {
+    fn sql(&self) -> String {
         let mut sql = String::new();
-        if self.work || self.sending {
+        if self.work {
             sql.push_str(&format!("NOTIFY {WORK}; "));
+        }
+        if self.to_all {
+            sql.push_str(&format!("NOTIFY {INBOXES}; "));
         }
         let mut agents = self.agents.iter().peekable();
         while agents.peek().is_some() {
@@ -65,17 +112,34 @@ impl Announcement {
 }
 
 impl Signals {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(backend: &Backend) -> Self {
         let (inboxes, _) = broadcast::channel(SIGNAL_CAPACITY);
-        Self { work: Arc::default(), sending: Arc::default(), inboxes }
+        let others = matches!(backend, Backend::Postgres(_)).then(Arc::default);
+        Self { work: Arc::default(), sending: Arc::default(), inboxes, others }
     }
 
-    pub(crate) fn announce(&self, announcement: &Announcement) {
+    /// Announces a commit of this node to its tasks, and soon to the other nodes. They are notified after the commit,
+    /// because PostgreSQL serializes transactions that notify from there to the end of their flush.
+    pub(crate) fn announce_commit(&self, announcement: Announcement) {
+        self.announce(&announcement);
+        let Announcement { work, sending, agents, to_all } = announcement;
+        let work = work || sending;
+        if let Some(others) = &self.others
+            && (work || to_all || !agents.is_empty())
+        {
+            others.add(Waiting { work, agents: agents.into_iter().collect(), to_all });
+        }
+    }
+
+    fn announce(&self, announcement: &Announcement) {
         if announcement.work {
             self.work.notify_one();
         }
         if announcement.sending {
             self.sending.notify_one();
+        }
+        if announcement.to_all {
+            let _sent = self.inboxes.send(InboxSignal::AnyAgent);
         }
         if !announcement.agents.is_empty() {
             // An error means that there is no receiver.
@@ -84,10 +148,26 @@ impl Signals {
         }
     }
 
-    /// Starts to listen to the other nodes on one PostgreSQL.
-    pub(crate) fn listen(&self, backend: &Backend) {
+    /// Starts to notify the other nodes on one PostgreSQL, and to listen to them.
+    pub(crate) fn connect(&self, backend: &Backend) {
         let Backend::Postgres(server) = backend else { return };
         tokio::spawn(self.clone().listen_to(server.pool.clone()));
+        if let Some(others) = &self.others {
+            tokio::spawn(notify(Arc::clone(others), server.pool.clone()));
+        }
+    }
+
+    /// Notifies the other nodes of what they do not know yet, before this one ends.
+    pub(crate) async fn notify_now(&self, backend: &Backend) {
+        let (Backend::Postgres(server), Some(others)) = (backend, &self.others) else { return };
+        let sql = std::mem::take(&mut *others.waiting()).sql();
+        if sql.is_empty() {
+            return;
+        }
+        let notify = sqlx::raw_sql(AssertSqlSafe(sql)).execute(&server.pool);
+        if !matches!(tokio::time::timeout(LAST_NOTIFICATION, notify).await, Ok(Ok(_))) {
+            tracing::debug!("the other nodes cannot be notified before the end");
+        }
     }
 
     /// Listens until the pool is closed.
@@ -104,19 +184,36 @@ impl Signals {
         let mut listener = PgListener::connect_with(pool).await?;
         listener.listen_all([WORK, INBOXES]).await?;
         // Signals may have been missed while nothing listened.
-        self.announce(&Announcement { work: true, sending: true, agents: Vec::new() });
-        let _sent = self.inboxes.send(InboxSignal::AnyAgent);
+        let work = || Announcement { work: true, sending: true, ..Announcement::default() };
+        self.announce(&Announcement { to_all: true, ..work() });
         while let Some(notice) = listener.try_recv().await? {
             if notice.channel() == WORK {
-                self.announce(&Announcement { work: true, sending: true, agents: Vec::new() });
+                self.announce(&work());
             } else {
                 let agents = notice.payload().split(',').filter(|agent| !agent.is_empty());
                 self.announce(&Announcement {
                     agents: agents.map(str::to_owned).collect(),
+                    to_all: notice.payload().is_empty(),
                     ..Announcement::default()
                 });
             }
         }
         Ok(())
+    }
+}
+
+/// Notifies the other nodes until the pool is closed. What is added meanwhile is one notification.
+async fn notify(others: Arc<Others>, pool: PgPool) {
+    while pool.close_event().do_until(others.added.notified()).await.is_ok() {
+        let waiting = std::mem::take(&mut *others.waiting());
+        let sql = waiting.sql();
+        if sql.is_empty() {
+            continue;
+        }
+        if let Err(error) = sqlx::raw_sql(AssertSqlSafe(sql)).execute(&pool).await {
+            tracing::debug!(%error, "the other nodes cannot be notified");
+            tokio::time::sleep(RECONNECT_BACKOFF).await;
+            others.add(waiting);
+        }
     }
 }

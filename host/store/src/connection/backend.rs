@@ -77,7 +77,27 @@ macro_rules! transact_alone {
     };
 }
 
-pub(crate) use {read, transact, transact_alone};
+/// Waits in a transaction until no recordings are being added or removed on any node, and lets none be until its end.
+macro_rules! lock_recordings {
+    ($backend:expr, $transaction:ident) => {
+        if let Some(lock) = $backend.recordings_lock() {
+            sqlx::query(sqlx::AssertSqlSafe(lock)).execute(&mut *$transaction).await?;
+        }
+    };
+}
+
+/// Runs the same code in a transaction while recordings are added or removed by nothing else on any node, and no
+/// erasure is recorded. Calls are committed meanwhile.
+macro_rules! transact_recordings {
+    ($backend:expr, |$transaction:ident| $body:expr) => {
+        $crate::connection::transact!($backend, |$transaction| {
+            $crate::connection::lock_recordings!($backend, $transaction);
+            $body
+        })
+    };
+}
+
+pub(crate) use {lock_recordings, read, transact, transact_alone, transact_recordings};
 
 /// Steps of the schema before and after a migration.
 #[derive(Debug)]
@@ -166,6 +186,15 @@ impl Backend {
         match self {
             Self::Sqlite(_) => None,
             Self::Postgres(_) => Some(postgres::commit_lock()),
+        }
+    }
+
+    /// Returns the statement that waits until no recordings are being added or removed; `None` on SQLite, where the
+    /// writer's lock does that.
+    pub(crate) fn recordings_lock(&self) -> Option<String> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(_) => Some(postgres::recordings_lock()),
         }
     }
 

@@ -1,4 +1,4 @@
-//! The statements about what people are told by email, for rows that are JSON arrays.
+//! The statements about people's notices by email, for rows that are JSON arrays.
 
 use super::backend::{Backend, NUMBER, TEXT};
 use sqlx::{AssertSqlSafe, SqlSafeStr as _, SqlStr};

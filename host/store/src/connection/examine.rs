@@ -17,7 +17,7 @@ const STEP: &str = "SELECT max(version) FROM _sqlx_migrations";
 const SEALED_BY: &str = "SELECT DISTINCT sealed_by FROM signing_keys WHERE sealed_by <> ''";
 const NEWEST_ROW: &str = "SELECT max(at) FROM audit";
 
-/// What a look at a database has found.
+/// The findings of a look at a database.
 #[derive(Debug, Default)]
 pub struct Examination {
     /// The step of the schema; `None` if there is none yet.
@@ -30,7 +30,7 @@ pub struct Examination {
     pub newest_row_at: Option<Timestamp>,
     /// The clock of the database server; `None` on SQLite.
     pub server_time: Option<Timestamp>,
-    /// What is damaged.
+    /// The damage, if any was found.
     pub damage: Option<String>,
     /// Whether the time was over before all pages were checked for damage.
     pub is_cut_short: bool,

@@ -1,5 +1,5 @@
-//! The statements about the events that people's delivery rules hold, for rows that are JSON arrays. What each
-//! reads does not depend on how many events are held.
+//! The statements about the events that people's delivery rules hold, for rows that are JSON arrays. The
+//! number of rows that each reads does not depend on how many events are held.
 
 use super::backend::{Backend, NUMBER, TEXT};
 use crate::effects::HELD_AT_ONCE;

@@ -19,7 +19,9 @@ mod timeout;
 mod transaction;
 mod unused_space;
 
-pub(crate) use backend::{Backend, NUMBER, TEXT, read, transact, transact_alone};
+pub(crate) use backend::{
+    Backend, NUMBER, TEXT, lock_recordings, read, transact, transact_alone, transact_recordings,
+};
 pub use backend::{Steps, migrate};
 pub use backup::{backup, pg_dump, pg_restore, restore};
 pub(crate) use document_reader::DocumentReader;

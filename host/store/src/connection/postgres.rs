@@ -36,6 +36,9 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(100);
 /// The key of the advisory lock that commits share, and that is exclusive for work during which nothing may be
 /// committed: "portolan" as a number.
 const COMMIT_LOCK: i64 = i64::from_be_bytes(*b"portolan");
+/// The key of the advisory lock under which recordings are added and removed, and erasures are recorded. A transaction that
+/// needs the commit lock too takes that one first.
+const RECORDINGS_LOCK: i64 = i64::from_be_bytes(*b"recorded");
 
 /// Returns the newest step of the schema that this version knows.
 pub(super) fn newest_step() -> i64 {
@@ -46,6 +49,12 @@ pub(super) fn newest_step() -> i64 {
 /// of the transaction.
 pub(super) fn commit_lock() -> String {
     format!("SELECT pg_advisory_xact_lock({COMMIT_LOCK})")
+}
+
+/// Returns the statement that waits until no recordings are being added or removed, and lets none be until the end of
+/// the transaction.
+pub(super) fn recordings_lock() -> String {
+    format!("SELECT pg_advisory_xact_lock({RECORDINGS_LOCK})")
 }
 
 #[derive(Debug)]

@@ -28,8 +28,8 @@ const LONGEST_MS: u128 = i32::MAX as u128;
 #[derive(Debug)]
 pub(crate) struct Queries {
     backend: Arc<Backend>,
-    /// Whose share the statements use; `None` for a query of the host itself, whose statements do not wait
-    /// for a share and are not cancelled.
+    /// The capability whose share the statements use; `None` for a query of the host itself, whose
+    /// statements do not wait for a share and are not cancelled.
     capability: Option<Arc<str>>,
     budget: Arc<Budget>,
 }

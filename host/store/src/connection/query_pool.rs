@@ -13,7 +13,7 @@ use tokio::{
     task::{JoinError, JoinHandle},
 };
 
-/// The connections, opened as they are needed. Whoever runs queries limits how many run at once.
+/// The connections, opened as they are needed. The callers limit how many queries run at once.
 #[derive(Debug)]
 pub(super) struct QueryPool {
     path: PathBuf,

@@ -62,7 +62,9 @@ pub(crate) struct Statements {
     pub(crate) add_audit: SqlStr,
     pub(crate) last_audit_row: SqlStr,
     pub(crate) inboxes: SqlStr,
-    pub(crate) listeners: SqlStr,
+    pub(crate) webhook_agents: SqlStr,
+    pub(crate) missing_broadcasts: SqlStr,
+    pub(crate) put_broadcasts: SqlStr,
     pub(crate) put_inboxes: SqlStr,
     pub(crate) put_polled: SqlStr,
     pub(crate) add_inbox: SqlStr,
@@ -87,6 +89,10 @@ pub(crate) struct Statements {
     pub(crate) email_notices: EmailStatements,
     pub(crate) advance_timers: SqlStr,
 }
+
+/// The sequence of the newest event to all listeners.
+const NEWEST_BROADCAST: &str =
+    "(SELECT coalesce(max(seq), 0) FROM events WHERE audience = 'listeners')";
 
 impl Statements {
     pub(crate) fn new(backend: &Backend) -> Self {
@@ -264,11 +270,20 @@ impl Statements {
             )),
             erasures: find("t.owner_digest", "erasures", &[("owner_digest", TEXT)], ""),
             inboxes: find("t.agent_id, t.last_seq", "inboxes", &[("agent_id", TEXT)], ""),
-            // Listeners have polled lately or have an active or paused webhook.
-            listeners: sql(format!(
-                "SELECT t.agent_id FROM {rows} JOIN inboxes t ON t.polled_at > {}
-                 UNION SELECT w.agent_id FROM webhooks w WHERE w.state IN ('active', 'paused')",
-                backend.parameter(0, NUMBER)
+            webhook_agents: sql(format!(
+                "SELECT DISTINCT w.agent_id FROM {rows} JOIN webhooks w ON w.state IN ('active', 'paused')"
+            )),
+            // What an older version has added to the inbox at once is not added again.
+            missing_broadcasts: sql(format!(
+                "SELECT t.agent_id, b.id FROM {rows} JOIN inboxes t ON t.agent_id = {agent}
+                 JOIN events b ON b.audience = 'listeners' AND b.seq > t.broadcast_seq
+                 WHERE NOT EXISTS (SELECT 1 FROM inbox i WHERE i.event_seq = b.seq AND i.agent_id = t.agent_id)
+                 ORDER BY b.seq",
+                agent = backend.parameter(0, TEXT)
+            )),
+            put_broadcasts: sql(format!(
+                "UPDATE inboxes SET broadcast_seq = {NEWEST_BROADCAST} FROM {rows} WHERE inboxes.agent_id = {}",
+                backend.parameter(0, TEXT)
             )),
             put_inboxes: add(
                 "inboxes",
@@ -277,8 +292,12 @@ impl Statements {
                 "ON CONFLICT (agent_id) DO UPDATE SET last_seq = excluded.last_seq",
             ),
             put_polled: sql(format!(
-                "INSERT INTO inboxes (agent_id, last_seq, polled_at) SELECT {}, 0, {} FROM {rows} WHERE true
-                 ON CONFLICT (agent_id) DO UPDATE SET polled_at = excluded.polled_at",
+                "INSERT INTO inboxes (agent_id, last_seq, polled_at, broadcast_seq)
+                 SELECT {}, 0, {}, {NEWEST_BROADCAST} FROM {rows} WHERE true
+                 ON CONFLICT (agent_id) DO UPDATE SET
+                     polled_at = excluded.polled_at,
+                     broadcast_seq = CASE WHEN inboxes.polled_at IS NULL
+                         THEN excluded.broadcast_seq ELSE inboxes.broadcast_seq END",
                 backend.parameter(0, TEXT),
                 backend.parameter(1, NUMBER)
             )),

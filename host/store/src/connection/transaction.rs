@@ -69,15 +69,6 @@ impl Transaction {
         }
     }
 
-    /// Commits, and notifies the other nodes by these statements in the same transaction.
-    pub(crate) async fn commit_and_notify(self, notify: &str) -> Result<(), DbError> {
-        match self {
-            // There are no other nodes.
-            Self::Sqlite(transaction) => transaction.commit(),
-            Self::Postgres(transaction) => transaction.finish(format!("{notify}COMMIT")).await,
-        }
-    }
-
     pub(crate) async fn roll_back(self) -> Result<(), DbError> {
         match self {
             Self::Sqlite(transaction) => {

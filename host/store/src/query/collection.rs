@@ -30,7 +30,7 @@ impl Collection {
 }
 
 /// The collections of a capability, by name. Neither mode sees the documents of the other.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Collections {
     pub(crate) live: Arc<BTreeMap<String, Collection>>,
     pub(crate) test: Arc<BTreeMap<String, Collection>>,

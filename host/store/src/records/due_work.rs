@@ -29,7 +29,7 @@ pub struct DueWork {
     pub input: String,
     pub test_mode: bool,
     pub attempts: u32,
-    /// Where in a trace the event was published, if the work is its delivery.
+    /// The event's place in a trace, if the work is its delivery.
     pub trace: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What a person is told by email next, and how many emails wait.
+//! The next notices of a person by email, and the number of emails that wait.
 
 use crate::{
     connection::read,

@@ -1,4 +1,4 @@
-//! What the operator is told about the health of the database and of webhooks.
+//! The health of the database and of webhooks, for the operator.
 
 use crate::{
     connection::{Backend, read, transact},
@@ -32,7 +32,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Fails if the database is read-only or gone, or if others write for too long.
+    /// Fails if the database is read-only or missing, or if others write for too long.
     pub async fn ensure_writable(&self) -> Result<(), DbError> {
         transact!(self.inner.backend, |transaction| {
             // No operator has this name.

@@ -12,6 +12,17 @@ use sea_query::{Alias, Expr, ExprTrait as _, JoinType, Order as SortOrder, Selec
 use sqlx::FromRow;
 use std::collections::BTreeMap;
 
+/// The state of an inbox.
+#[derive(Debug, Clone, Copy)]
+pub struct InboxHead {
+    /// The newest sequence.
+    pub last: u64,
+    pub polled_at: Option<Timestamp>,
+    /// Whether there are events to all listeners that the inbox does not have yet
+    /// ([`OutboxCommand::AddBroadcasts`](crate::OutboxCommand::AddBroadcasts)).
+    pub is_behind: bool,
+}
+
 /// The first and the last sequence of the events that an agent has not acknowledged in time.
 #[derive(Debug)]
 pub struct Gap {
@@ -78,20 +89,23 @@ impl From<Row> for InboxEntry {
 }
 
 impl Store {
-    /// Returns the newest sequence of an inbox and the time of the last poll; `None` if the agent has no
-    /// inbox yet.
-    pub async fn inbox_head(
-        &self,
-        agent_id: &str,
-    ) -> Result<Option<(u64, Option<Timestamp>)>, DbError> {
-        let row: Option<(i64, Option<i64>)> = read!(self.inner.backend, |pool| {
-            sqlx::query_as("SELECT last_seq, polled_at FROM inboxes WHERE agent_id = $1")
-                .bind(agent_id)
-                .fetch_optional(pool)
-                .await?
+    /// Returns the state of an inbox; `None` if the agent has none yet.
+    pub async fn inbox_head(&self, agent_id: &str) -> Result<Option<InboxHead>, DbError> {
+        let row: Option<(i64, Option<i64>, i64, i64)> = read!(self.inner.backend, |pool| {
+            sqlx::query_as(
+                "SELECT last_seq, polled_at, broadcast_seq,
+                     (SELECT coalesce(max(seq), 0) FROM events WHERE audience = 'listeners')
+                 FROM inboxes WHERE agent_id = $1",
+            )
+            .bind(agent_id)
+            .fetch_optional(pool)
+            .await?
         });
-        let at = |at| Timestamp::from_millis(unsigned(at));
-        Ok(row.map(|(last, polled)| (unsigned(last), polled.map(at))))
+        Ok(row.map(|(last, polled_at, broadcast, newest)| InboxHead {
+            last: unsigned(last),
+            polled_at: polled_at.map(|at| Timestamp::from_millis(unsigned(at))),
+            is_behind: polled_at.is_some() && broadcast < newest,
+        }))
     }
 
     /// Returns events after this sequence that are not acknowledged, in order; of these types, or

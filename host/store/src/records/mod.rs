@@ -21,6 +21,8 @@ mod people;
 mod publishers;
 mod quarantine;
 mod rates;
+mod recordings;
+mod releases;
 mod sending;
 mod signing_keys;
 mod sweep;
@@ -39,7 +41,7 @@ pub use email_notices::EmailNotice;
 pub use generations::{Generation, Migrated, OldDocument, Outdated};
 pub use health::FailingWebhook;
 pub use held::HeldEvent;
-pub use inbox::{Gap, InboxEntry};
+pub use inbox::{Gap, InboxEntry, InboxHead};
 pub use operators::OperatorRecord;
 pub use people::{
     ErasureCounts, PersonalAnswer, PersonalDocument, PersonalEvent, PersonalItem, PersonalTimer,
@@ -47,6 +49,10 @@ pub use people::{
 };
 pub use publishers::InstalledId;
 pub use quarantine::{Quarantined, QuarantinedDocument};
+pub use recordings::{NewRecording, OpenedRecording, RecordingEntry, RecordingQuery, RecordingUse};
+pub use releases::{
+    NewRelease, ReleaseCount, ReleaseEnding, ReleaseRecord, ReleaseSide, ReleaseState,
+};
 pub use sending::{Attempt, DueDelivery};
 pub use signing_keys::KeyPurpose;
 pub use timers::PendingTimers;

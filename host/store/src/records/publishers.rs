@@ -1,4 +1,5 @@
-//! Which publisher an id and a namespace of events belong to, and what the operator has permitted.
+//! The publishers to whom ids and namespaces of events belong, and the permissions that the
+//! operator has granted.
 
 use crate::{
     connection::read, connection::transact, error::DbError, integers::signed, store::Store,

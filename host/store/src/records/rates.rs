@@ -1,4 +1,4 @@
-//! What callers have taken of their rates, as nodes tell each other.
+//! The callers' use of their rates, as nodes tell each other.
 
 use crate::{
     connection::{read, transact},

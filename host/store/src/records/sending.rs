@@ -22,7 +22,7 @@ pub struct DueDelivery {
     pub attempts: u32,
     /// The event. Its sequence is that in the agent's inbox, or 0 if the event is in no inbox.
     pub event: InboxEntry,
-    /// Where in a trace the event was published.
+    /// The event's place in a trace.
     pub trace: Option<String>,
 }
 

@@ -11,7 +11,7 @@ use ed25519_dalek::pkcs8::DecodePrivateKey as _;
 use portolan_vocabulary::{PrivateKey, SealedKey, Timestamp, entropy, new_identifier};
 use zeroize::Zeroizing;
 
-/// What a key signs.
+/// The purpose of a signing key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyPurpose {
     Tokens,

@@ -88,7 +88,7 @@ impl Store {
             ("counters", "name", "expires_at <= $1", before(0)),
         ];
         if self.has_audit_rows_until(before(audit_days)).await? {
-            // What is deleted now is known as expired by the next checkpoint.
+            // The next checkpoint marks the rows that are deleted now as expired.
             let expired = Timestamp::from_millis(unsigned(before(audit_days)));
             self.seal_audit_log(Some(expired)).await?;
         }

@@ -18,7 +18,7 @@ const ENTRIES: i64 = 200;
 const DESIRED: &str =
     "SELECT max(seq) FROM component_versions WHERE capability_id = $1 AND arrival <> 'dropped'";
 
-/// How a version arrived.
+/// The way in which a version arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrival {
@@ -48,12 +48,12 @@ pub struct VersionRecord {
     pub arrival: Arrival,
     /// The name of its file in a catalog folder.
     pub file: String,
-    /// Where the component came from.
+    /// The origin of the component.
     pub source: String,
     /// The operator who published it or rolled back to it, as named by the command.
     pub decided_by: Option<String>,
     pub at: Timestamp,
-    /// What breaks callers of the version before it, one sentence each.
+    /// The changes that break callers of the previous version, one sentence each.
     pub breaking: Vec<String>,
     pub state: VersionState,
 }
@@ -118,7 +118,7 @@ impl VersionState {
 
 impl Store {
     /// Records that a version arrived, with its content unless that is kept already, and returns the `seq` of
-    /// the entry. The contents of the capability's newest `keep` versions and of the desired version are
+    /// the entry. The contents of the capability's newest `keep` versions, of the desired version and of a running release are
     /// kept; those of all others are deleted, as are the oldest entries of a history that is too long.
     pub async fn add_version(
         &self,
@@ -131,6 +131,7 @@ impl Store {
             "DELETE FROM component_contents
              WHERE digest IN (SELECT digest FROM component_versions WHERE capability_id = $1)
              AND digest NOT IN (SELECT digest FROM component_versions WHERE seq = ({DESIRED}))
+             AND digest NOT IN (SELECT digest FROM releases WHERE state = 'running')
              AND digest NOT IN (SELECT digest FROM (
                  SELECT digest, max(seq) AS newest FROM component_versions WHERE capability_id = $1
                  GROUP BY digest ORDER BY newest DESC LIMIT $2) AS kept)"
@@ -308,7 +309,7 @@ fn entry(id: &str, row: Row, kept: bool) -> VersionEntry {
 
 /// Compresses a component to about half its size. Runs on a thread for blocking work, so that calls do not
 /// wait.
-async fn compress(content: Option<&[u8]>) -> Result<Option<Vec<u8>>, DbError> {
+pub(super) async fn compress(content: Option<&[u8]>) -> Result<Option<Vec<u8>>, DbError> {
     let Some(content) = content.map(<[u8]>::to_vec) else { return Ok(None) };
     let compressed = tokio::task::spawn_blocking(move || -> io::Result<Vec<u8>> {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());

@@ -1,6 +1,8 @@
 //! Tests of the store in process, on SQLite.
 
+mod approved;
 mod held;
 mod held_limits;
 mod person;
+mod recordings;
 mod scrub;

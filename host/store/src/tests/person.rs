@@ -57,6 +57,10 @@ impl Person {
         Self { store: Self::open(&folder, &keys).await, folder, keys }
     }
 
+    pub(super) fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
     async fn open(folder: &TempDir, keys: &Keyring) -> Store {
         let url = DatabaseUrl::from(folder.path().join("portolan.db"));
         Store::open(&url, keys, Clock::system(), Quotas::default()).await.unwrap()

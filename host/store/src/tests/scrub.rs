@@ -1,4 +1,4 @@
-//! What the file of SQLite has of deleted rows.
+//! Deleted rows leave no copy in the file of SQLite.
 
 use super::person::Person;
 use crate::connection::Backend;

@@ -1,4 +1,5 @@
-//! Why a request of a component was refused, as far as the caller of the component is concerned.
+//! The cause of a refused request of a component, as far as the caller of the component may know
+//! it.
 
 use portolan_vocabulary::UndeclaredPerson;
 

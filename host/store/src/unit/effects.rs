@@ -52,8 +52,8 @@ impl Unit {
         self.written_bytes = self.written_bytes.saturating_add(bytes);
     }
 
-    /// Returns the bytes of memory that the host holds for the call. What is written counts three times:
-    /// its text, its parsed form, and its keys in indexes.
+    /// Returns the bytes of memory that the host holds for the call. A written document counts three
+    /// times: its text, its parsed form, and its keys in indexes.
     pub fn held_bytes(&self) -> usize {
         self.written_bytes.saturating_mul(3).saturating_add(self.read_bytes)
     }

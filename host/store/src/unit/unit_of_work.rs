@@ -40,6 +40,8 @@ pub struct Unit {
     read_statements: u32,
     /// The number of nested calls, refused ones included.
     pub(super) nested_calls: usize,
+    /// The number of contents of files that the call has stored, also those of what was rolled back.
+    stored_contents: usize,
     /// The bytes of everything that the call has written, also of what was rolled back.
     pub(super) written_bytes: usize,
     /// The number of indexed values that were written; each is a row of an index.
@@ -69,6 +71,7 @@ impl Unit {
             kept_audit: Vec::new(),
             read_statements: 0,
             nested_calls: 0,
+            stored_contents: 0,
             written_bytes: 0,
             written_keys: 0,
             read_bytes: 0,
@@ -118,6 +121,12 @@ impl Unit {
             latest.extend(layer.writes.iter().filter(|(key, _)| key.collection == collection));
         }
         latest.into_iter()
+    }
+
+    /// Counts a content of a file that the call stores, and returns how many there are now.
+    pub fn count_stored_content(&mut self) -> usize {
+        self.stored_contents += 1;
+        self.stored_contents
     }
 
     pub(crate) fn count_read(&mut self) {

@@ -1,4 +1,4 @@
-//! What a collection declares about the people whom its documents name.
+//! The people whom a collection's documents name, as the collection declares them.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ pub struct Person {
     pub fields: Vec<PersonalField>,
 }
 
-/// What the erasure of a person does to a document that names them; the most thorough first.
+/// The effect of a person's erasure on a document that names them; the most thorough first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Erasure {

@@ -1,4 +1,4 @@
-//! Whom the documents of a collection name.
+//! The people whom the documents of a collection name.
 
 use super::{
     declaration::Person,
@@ -85,7 +85,7 @@ fn find_undeclared_person_id(
             below(element, &place.to_string(), &|step| *step == Step::Elements)
         }),
         Value::Object(entries) => entries.iter().find_map(|(name, child)| {
-            // Of the keys of an object, only a path that ends with them says whom they name.
+            // The keys of an object name people only if a path ends with them.
             let is_declared = allowed.iter().any(|path| **path == [Step::Entries]);
             let key = || match at {
                 "" => "a key".to_owned(),

@@ -1,4 +1,4 @@
-//! What the erasure of people does to a document.
+//! The effect of people's erasure on a document.
 
 use super::{
     declaration::Erasure,

@@ -1,4 +1,4 @@
-//! What an export for people shows of a document.
+//! The parts of a document in an export for people.
 
 use super::{
     declaration::{Audience, Erasure},

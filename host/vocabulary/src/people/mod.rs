@@ -1,5 +1,5 @@
-//! Whose data a document is: the people that a collection declares, what an export of one of them
-//! shows, and what their erasure does.
+//! The people in documents: those that a collection declares, what an export of one of them shows,
+//! and what their erasure does.
 //!
 //! A person is an owner (`own_` and a ULID) or one of their agents (`agt_` and a ULID).
 //!
@@ -10,7 +10,7 @@
 //! - `undeclared`: an id where a document may have none, and the input that it comes from.
 //! - `path`: the paths at which documents name people.
 //! - `subject`: one declared path of people, and the search for matching people at that path.
-//! - `documents`: whom the documents of a collection name.
+//! - `documents`: the people whom the documents of a collection name.
 //! - `erase`: what an erasure does to a document.
 //! - `export`: what an export shows of a document.
 

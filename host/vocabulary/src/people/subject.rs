@@ -21,7 +21,7 @@ pub(super) struct Subject {
     pub(super) fields: Vec<(Vec<Step>, Audience)>,
 }
 
-/// What was found in a value and what an erasure does about it; the most thorough last.
+/// A match in a value, with what an erasure does about it; the most thorough last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum MatchEffect {
     NoMatch,

@@ -5,7 +5,7 @@ use super::ids::person_ids;
 use crate::{ErrorCode, Failure};
 use serde_json::{Value, json};
 
-/// What to do about an id in a text.
+/// The message about an id in a text, with its fix.
 const MESSAGE: &str = "A text of the input is the id of a person or an agent, and this field takes none. \
      Leave the id out, or write it within a sentence, with spaces.";
 

@@ -31,7 +31,7 @@ pub struct Conditions {
     /// Only listings of this organisation are found.
     #[schemars(length(min = 1, max = 40))]
     pub org_id: Option<String>,
-    /// What no listing may have. For values of attributes, use `not_in` in `filters`.
+    /// Exclusions of listings. For values of attributes, use `not_in` in `filters`.
     #[serde(default, skip_serializing_if = "Without::is_empty")]
     pub without: Without,
     /// A range: only listings whose pay, rent or price overlaps it are found. Periods are converted:
@@ -47,7 +47,7 @@ pub struct Conditions {
     pub posted_since: Option<String>,
 }
 
-/// What no listing may have.
+/// Exclusions of listings.
 #[input(Default, Clone, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Without {

@@ -1,6 +1,6 @@
 //! Searches for listings, as `agent_listings` answers them: their conditions, the cards that they
-//! find, and the queries between the two. Whoever keeps a search shares this crate, so that the
-//! search means the same there.
+//! find, and the queries between the two. A capability that stores a search shares this crate, so
+//! that the search means the same there.
 
 mod conditions;
 mod access;

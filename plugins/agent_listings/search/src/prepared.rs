@@ -57,7 +57,7 @@ impl Prepared {
         self.narrowed.min_age.unwrap_or(0)
     }
 
-    /// Whether the age of who searches matters for what is found.
+    /// Whether the searcher's age matters for the results.
     pub fn depends_on_age(&self) -> bool {
         self.conditions.category.is_none() || self.narrowed.min_age.is_some()
     }

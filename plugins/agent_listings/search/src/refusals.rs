@@ -1,4 +1,4 @@
-//! Why a search is refused.
+//! The refusals of searches.
 
 use people_kit::taxonomy::TaxonomyError;
 use portolan_sdk::prelude::*;

@@ -1,4 +1,4 @@
-//! Decisions and answers, and what becomes of the credits.
+//! Decisions and answers, and their effect on the credits.
 
 use super::*;
 

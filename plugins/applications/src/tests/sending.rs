@@ -1,4 +1,4 @@
-//! Applications and enquiries, and what is refused.
+//! Applications and enquiries, and their refusals.
 
 use super::*;
 

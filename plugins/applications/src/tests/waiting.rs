@@ -1,4 +1,4 @@
-//! What waits for a target that nobody has claimed, and the ends that nobody decides.
+//! Applications that wait for a target that nobody has claimed, and the ends that nobody decides.
 
 use super::*;
 use crate::states::State;

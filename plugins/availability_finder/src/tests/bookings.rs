@@ -140,7 +140,7 @@ fn a_link_has_limits_buffers_and_notice() {
     assert_eq!(times(&mut world, &link_id, 100, 110), []);
     let refusal = by_link(&mut world, &link_id, 100).unwrap_err();
     assert_eq!(refusal.conflict.unwrap()["name"], "bookings_of_a_link");
-    // What is cancelled does not count for the link.
+    // A cancelled booking does not count for the link.
     world = world.owner(&person(0));
     world.call("cancel_booking", &json!({ "booking_id": second["booking_id"] })).unwrap();
     world = world.owner(&person(3));

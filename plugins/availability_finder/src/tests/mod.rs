@@ -28,8 +28,8 @@ pub(crate) fn person(number: usize) -> String {
     format!("own_01JZX8Q4M2N6P7R8S9T0V1W2{number:02}")
 }
 
-/// Returns a world in which everybody exists and accepts messages, with these calendars. What is reserved there
-/// is closed from then on, and refused if it is closed already.
+/// Returns a world in which everybody exists and accepts messages, with these calendars. A reserved time is
+/// closed from then on, and refused if it is closed already.
 pub(crate) fn world(calendars: &Calendars) -> World {
     let (read, written, released) = (calendars.clone(), calendars.clone(), calendars.clone());
     let spans: Reserved = Rc::default();

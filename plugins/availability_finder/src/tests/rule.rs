@@ -1,4 +1,4 @@
-//! What can be inferred from answers: 10,000 questions tell nothing beyond the rule.
+//! The inferences that answers permit: 10,000 questions tell nothing beyond the rule.
 
 use super::{CELL, Calendars, NOW, Numbers, at, found, group, person, world};
 use portolan_sdk::{prelude::*, test::World};
@@ -159,7 +159,7 @@ fn somebody_who_agreed_as_one_of_several_is_not_asked_alone() {
     let calendars = Calendars::default();
     let (mut world, group_id) = group(world(&calendars), 4, false);
     calendars.borrow_mut().insert(person(3), vec![(NOW, NOW + DAY)]);
-    // Of four people, an answer tells how many cannot; of three, it does not.
+    // For four people, an answer tells how many cannot; for three, it does not.
     assert_eq!(found(&ask(&mut world, &group_id, 1).unwrap())[0], (4, 1));
     assert_eq!(found(&ask(&mut world, &group_id, 0).unwrap()), []);
     world = world.owner(&person(3));

@@ -1,4 +1,4 @@
-//! Which days match the parts of a rule.
+//! The days that match the parts of a rule.
 
 use crate::rule::*;
 use jiff::{SignedDuration, civil::Date};

@@ -10,7 +10,7 @@ use jiff::civil::DateTime;
 use periods::Periods;
 use std::ops::ControlFlow;
 
-/// How an expansion ended.
+/// The outcome of an expansion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Walk {
     /// All starts in the range were visited.

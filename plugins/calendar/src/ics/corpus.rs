@@ -1,5 +1,5 @@
-//! Holds the import against the calendar files of `tests/corpora/ics`, of which other libraries say
-//! what they mean.
+//! Compares the import of the calendar files of `tests/corpora/ics` with the results of other
+//! libraries.
 
 use crate::{
     ics::{components, import, lines, reader::Reader, types::SkippedEntry},

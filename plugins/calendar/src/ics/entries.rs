@@ -1,4 +1,4 @@
-//! What a file contains: its events and busy times, and what is left out.
+//! The contents of a file: its events and busy times, and what is left out.
 
 use crate::{
     ics::times::Time,

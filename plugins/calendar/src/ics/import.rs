@@ -6,6 +6,7 @@ use crate::{
     ics::components::{self, Component},
     ics::definitions::Definition,
     ics::entries::{Entry, Key},
+    ics::interval::suggested_interval,
     ics::lines::{self, Line, unescaped},
     ics::reader::{Reader, freebusy_uid, identity, uid},
     ics::times::FileZones,
@@ -19,20 +20,68 @@ use people_kit::calendar;
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Whose blocks a file makes, and which of the person's blocks it replaces.
+pub(crate) struct Origin<'a> {
+    owner_id: &'a str,
+    source: Source,
+    /// The subscription whose file it is, which replaces all blocks of it.
+    subscription_id: Option<&'a str>,
+    /// Whether the blocks of earlier imports that the file does not contain are removed.
+    replace_all: bool,
+    /// The zone of times without one; the person's if there is none.
+    zone: Option<Zone>,
+}
+
+impl<'a> Origin<'a> {
+    pub(crate) fn subscription(owner_id: &'a str, id: &'a str, zone: Option<Zone>) -> Self {
+        let source = Source::Subscribed;
+        Self { owner_id, source, subscription_id: Some(id), replace_all: true, zone }
+    }
+
+    /// Returns whether the file can replace a block, of those whose UIDs are in the file if it does not replace all.
+    fn replaces(&self, block: &Block, named: &BTreeSet<String>) -> bool {
+        block.source == self.source
+            && block.subscription_id.as_deref() == self.subscription_id
+            && (self.replace_all || block.uid.as_ref().is_some_and(|uid| named.contains(uid)))
+    }
+}
+
+/// What a file has changed.
+pub(crate) struct Taken {
+    pub(crate) imported: Imported,
+    /// The number of blocks that the file has in the calendar now.
+    pub(crate) blocks: u32,
+    /// The time between two readings that the file asks for, in milliseconds.
+    pub(crate) interval: Option<u64>,
+}
+
 pub(crate) fn import(call: &Call, input: ImportIcs) -> Result<Imported> {
-    let owner_id = call.require_owner()?;
-    let (calendar, components) = components::read(lines::read(&input.ics)?)?;
+    let origin = Origin {
+        owner_id: call.require_owner()?,
+        source: Source::Imported,
+        subscription_id: None,
+        replace_all: input.replace_all,
+        zone: None,
+    };
+    Ok(take(call, &input.ics, &origin)?.imported)
+}
+
+/// Takes a file into a person's calendar. Nothing is written if it is refused.
+pub(crate) fn take(call: &Call, text: &str, origin: &Origin<'_>) -> Result<Taken> {
+    let owner_id = origin.owner_id;
+    let (calendar, components) = components::read(lines::read(text)?)?;
     let own = own_uids(owner_id, &components)?;
     let now = busy::now(call);
-    let zones = zones(&calendar, &components, home(owner_id)?, now);
+    let floating = match &origin.zone {
+        Some(zone) => Some(zone.clone()),
+        None => home(owner_id)?,
+    };
+    let zones = zones(&calendar, &components, floating, now);
     let change = Change::of(owner_id)?;
     let stored = blocks::all(owner_id)?;
     let named = named_uids(&components);
-    let (replaceable, kept): (Vec<_>, Vec<_>) = stored.into_iter().partition(|stored| {
-        let uid = stored.value.uid.as_ref();
-        stored.value.source == Source::Imported
-            && (input.replace_all || uid.is_some_and(|uid| named.contains(uid)))
-    });
+    let (replaceable, kept): (Vec<_>, Vec<_>) =
+        stored.into_iter().partition(|stored| origin.replaces(&stored.value, &named));
     let is_cancellation =
         calendar.iter().any(|line| line.name == "METHOD" && line.has_value("CANCEL"));
     let reader = Reader { zones, now, is_cancellation, own: &own, a_day: blocks::a_day(&kept) };
@@ -52,36 +101,45 @@ pub(crate) fn import(call: &Call, input: ImportIcs) -> Result<Imported> {
         let key: Key =
             (stored.value.uid.clone().unwrap_or_default(), stored.value.recurrence_id.clone());
         let is_known = found.uids.contains(&key.0) || found.faulty.contains(&key.0);
-        match input.replace_all || is_known {
+        match origin.replace_all || is_known {
             true => drop(before.insert(key, stored)),
             false => a_day = a_day.saturating_add(stored.value.most_a_day()),
         }
     }
+    let (mut replaced, mut added) = (Vec::new(), Vec::new());
     for (key, entry) in found.entries {
         let known = before.remove(&key);
-        let block = block(owner_id, key, entry);
+        let block = block(origin, key, entry);
         match known {
             Some(known) if known.value == block => answer.unchanged += 1,
-            Some(known) => {
-                BLOCKS.put(&known.id, &block, Expect::Revision(known.revision))?;
-                answer.replaced += 1;
-            }
-            None => {
-                BLOCKS.add(call.new_id("blk"), block, call.now())?;
-                answer.added += 1;
-            }
+            Some(known) => replaced.push((known, block)),
+            None => added.push(block),
         }
     }
-    // What was imported before stays if its event could not be read now.
+    // A block that was imported before stays if its event could not be read now.
     let (faulty, gone): (BTreeMap<_, _>, BTreeMap<_, _>) =
         before.into_iter().partition(|((uid, _), _)| found.faulty.contains(uid));
     blocks::ensure_few_a_day(a_day.saturating_add(blocks::a_day(faulty.values())))?;
+    answer.replaced = counted(replaced.len());
+    answer.added = counted(added.len());
+    answer.removed = counted(gone.len());
+    // Refuses what is too much before anything else is written.
+    change.save(answer.added, answer.removed)?;
+    for (known, block) in replaced {
+        BLOCKS.put(&known.id, &block, Expect::Revision(known.revision))?;
+    }
+    for block in added {
+        BLOCKS.add(call.new_id("blk"), block, call.now())?;
+    }
     for gone in gone.into_values() {
         BLOCKS.delete(&gone.id, Expect::Revision(gone.revision))?;
-        answer.removed += 1;
     }
-    change.save(answer.added, answer.removed)?;
-    Ok(answer)
+    let blocks = answer.added + answer.replaced + answer.unchanged + counted(faulty.len());
+    Ok(Taken { imported: answer, blocks, interval: suggested_interval(&calendar) })
+}
+
+fn counted(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 /// Returns the UIDs in the file that were exported from this calendar and are still in it.
@@ -138,12 +196,13 @@ pub(crate) fn zones(
     zones
 }
 
-fn block(owner_id: &str, (uid, recurrence_id): Key, entry: Entry) -> Block {
+fn block(origin: &Origin<'_>, (uid, recurrence_id): Key, entry: Entry) -> Block {
     Block {
+        subscription_id: origin.subscription_id.map(str::to_owned),
         uid: Some(uid),
         recurrence_id,
         tentative: entry.tentative,
         label: entry.label,
-        ..Block::of(owner_id, Source::Imported, &entry.series, entry.all_day)
+        ..Block::of(origin.owner_id, origin.source, &entry.series, entry.all_day)
     }
 }

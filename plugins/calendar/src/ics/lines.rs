@@ -11,7 +11,7 @@ pub(crate) struct Line {
     pub(crate) name: String,
     pub(crate) parameters: Vec<(String, String)>,
     pub(crate) value: String,
-    /// What is expected instead, if the line cannot be parsed. Only its name is known then.
+    /// The expected form, if the line cannot be parsed. Only its name is known then.
     pub(crate) fault: Option<&'static str>,
 }
 

@@ -11,6 +11,7 @@ pub(crate) mod definitions;
 pub(crate) mod entries;
 pub(crate) mod export;
 pub(crate) mod import;
+pub(crate) mod interval;
 pub(crate) mod lines;
 pub(crate) mod reader;
 #[cfg(test)]

@@ -33,12 +33,12 @@ pub(crate) struct Reader<'a> {
     pub(crate) a_day: u32,
 }
 
-/// What the import says about an event whose UID another event of the file has.
+/// The import's note on an event whose UID another event of the file has.
 const SAME_UID: &str =
     "Another event of the file has the same UID and SEQUENCE, so only the last one was imported.";
-/// What the import says about a zone that is not known.
+/// The import's note on an unknown zone.
 const UNKNOWN_ZONE: &str = "The zone is not known. The calendar's own was used, or else UTC.";
-/// What the import says about times without a zone if neither the file nor the person has one.
+/// The import's note on times without a zone if neither the file nor the person has one.
 const ASSUMED_UTC: &str = "Neither the file nor your availability has a time zone, so times without one were read \
     as UTC. Set it with `set_availability`, and import the file again.";
 

@@ -1,4 +1,4 @@
-//! What an import makes of events, and that an export is imported again as the same.
+//! Imports of events, and exports that are imported again as the same.
 
 use crate::CalendarCapability;
 use portolan_sdk::{
@@ -311,12 +311,12 @@ fn the_occurrences_of_a_day_are_limited_for_a_person_and_not_for_a_file() {
     // A second file adds to the first one, and is left out where the day is full.
     let second = import(&mut world, &frequent("k"), false).unwrap();
     assert_eq!((counts(&second), &second["skipped"]["faulty"]), ([0; 4], &json!(1)));
-    // What a file replaces does not count twice.
+    // An event that a file replaces does not count twice.
     let again = import(&mut world, &frequent("abcdefghij"), false).unwrap();
     assert_eq!(counts(&again), [0, 0, 10, 0], "{again:#}");
     let other = import(&mut world, &frequent("klmnopqrst"), true).unwrap();
     assert_eq!(counts(&other), [10, 0, 0, 10], "{other:#}");
-    // What stays because of an error counts.
+    // An event that stays because of an error counts.
     let faulty = event("UID:k\nDTSTART:tomorrow");
     let with_faulty = [frequent("u"), vec![faulty]].concat();
     assert_eq!(import(&mut world, &with_faulty, false).unwrap_err().code, "daily_limit_reached");

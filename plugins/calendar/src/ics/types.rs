@@ -47,8 +47,8 @@ pub(crate) struct Skipped {
     pub(crate) empty: u32,
     /// Events that were exported from this calendar and are still in it.
     pub(crate) own: u32,
-    /// Events and busy times with an error, or with a rule that has too many occurrences. What an
-    /// earlier import stored for them stays.
+    /// Events and busy times with an error, or with a rule that has too many occurrences. Entries
+    /// of earlier imports for them stay.
     pub(crate) faulty: u32,
     /// The first 50 of these.
     pub(crate) entries: Vec<SkippedEntry>,
@@ -61,7 +61,7 @@ pub(crate) struct SkippedEntry {
     pub(crate) line: u32,
     /// The UID of the event, if it has one.
     pub(crate) uid: Option<String>,
-    /// What was expected in this line.
+    /// The expected form of this line.
     pub(crate) reason: String,
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct Unsupported {
     pub(crate) line: u32,
     /// The part that is not supported, such as `EXRULE`.
     pub(crate) part: String,
-    /// What the import did instead.
+    /// The import's fallback.
     pub(crate) instead: &'static str,
 }
 

@@ -117,7 +117,7 @@ impl Rule {
                 by.seconds.dedup();
             }
             "BYSETPOS" => by.positions = numbers(value, -366, 366)?,
-            // The parts of RFC 7529 that say what is so without them.
+            // The parts of RFC 7529 with values that change nothing.
             "RSCALE" if value == "GREGORIAN" => {}
             "SKIP" if value == "OMIT" => {}
             "RSCALE" => return Err(Problem::Unsupported("RSCALE")),

@@ -61,7 +61,7 @@ pub(crate) struct Rule {
     pub(crate) week_start: Weekday,
 }
 
-/// Why a text is not a supported rule.
+/// The reasons why a text is not a supported rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Problem {
     /// The text does not follow RFC 5545.

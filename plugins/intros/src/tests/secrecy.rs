@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What one of the others does, this many hours after the request.
+/// A step of one of the others, this many hours after the request.
 type Deed = (u64, &'static str, &'static str);
 
 /// Returns everything that Ada can read, is told and would have in an export, hour by hour, while the others do
@@ -37,14 +37,14 @@ fn view_of_ada(play: &mut Play, id: &str) -> String {
     ] {
         seen += &format!("{action} {:?}\n", play.act(ADA, action, input));
     }
-    // What would be hers in an export.
+    // The documents that would be hers in an export.
     for seat in play.world.documents(SEATS) {
         if seat.value.owner_id == ADA {
             seen += &format!("{seat:?}\n");
         }
     }
     seen += &format!("{:?}\n", play.world.documents(REQUESTERS));
-    // Her inbox, and what an export has of events: those to her, and those to no person.
+    // Her inbox, and the events of an export: those to her, and those to no person.
     for event in play.world.events() {
         let is_of_another = matches!(&event.to, Audience::Owner(owner_id) if owner_id != ADA);
         if !is_of_another {

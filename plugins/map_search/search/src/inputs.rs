@@ -37,7 +37,7 @@ pub struct Filters {
     pub types: Option<Vec<RecordType>>,
     /// The kind of organisation.
     pub kind: Option<AnyOf<Kind>>,
-    /// What the organisation asks for.
+    /// The organisation's type of ask.
     pub ask: Option<AnyOf<AskType>>,
     /// The stage of a company's financing.
     pub stage: Option<AnyOf<Stage>>,
@@ -65,7 +65,7 @@ pub struct Filters {
     pub event: Option<EventFilters>,
     /// A circle around a point: only organisations in it are found.
     pub near: Option<Near>,
-    /// How to travel from the point of `near`. The answer then has estimated minutes.
+    /// Travel from the point of `near`. The answer then has estimated minutes.
     pub travel: Option<Travel>,
     /// A rectangle: only organisations in it are found.
     pub bbox: Option<Rectangle>,
@@ -76,7 +76,7 @@ pub struct Filters {
 pub struct NoneOf {
     /// Kinds of organisations.
     pub kind: Option<AnyOf<Kind>>,
-    /// What organisations ask for.
+    /// The types of asks.
     pub ask: Option<AnyOf<AskType>>,
     /// Stages of financing.
     pub stage: Option<AnyOf<Stage>>,
@@ -139,7 +139,7 @@ pub struct PayRange {
 #[input(Default, Clone)]
 #[serde(deny_unknown_fields)]
 pub struct PersonFilters {
-    /// What the person is in the organisation.
+    /// The person's role in the organisation.
     pub role_kind: Option<AnyOf<RoleKind>>,
     /// The field of expertise as in the feed; `facets` lists those that there are.
     pub expertise: Option<AnyOf<Word>>,
@@ -148,7 +148,7 @@ pub struct PersonFilters {
 #[input(Default, Clone)]
 #[serde(deny_unknown_fields)]
 pub struct SignalFilters {
-    /// What is reported.
+    /// The signal kind.
     pub kind: Option<AnyOf<SignalKind>>,
     /// How well the signal is supported.
     pub maturity: Option<AnyOf<Maturity>>,

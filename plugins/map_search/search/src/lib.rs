@@ -1,5 +1,6 @@
 //! Searches of the map, as `map_search` answers them: their filters, the records that they find, and the queries
-//! between the two. Whoever keeps a search shares this crate, so that the search means the same there.
+//! between the two. A capability that stores a search shares this crate, so that the search means the same
+//! there.
 
 mod filters;
 mod inputs;

@@ -1,4 +1,4 @@
-//! What a search reads, and in which order.
+//! The plan of a search: what it reads, and in which order.
 
 use crate::{filters, inputs::*, organisations::Organisations, records::*, refusals::*, travel};
 use portolan_sdk::{
@@ -69,7 +69,7 @@ impl<'f> Plan<'f> {
     }
 }
 
-/// Refuses a sort without what it sorts by.
+/// Refuses a sort without the value that it sorts by.
 fn ensure_sortable(filters: &Filters, sort: Option<Sort>) -> Result<()> {
     match sort {
         Some(Sort::Relevance) if filters.q.is_none() => Err(missing_q()),

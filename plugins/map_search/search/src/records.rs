@@ -42,7 +42,7 @@ pub enum Sort {
     EventDate,
 }
 
-/// How records of a type are searched.
+/// The paths by which records of a type are searched.
 #[derive(Debug)]
 pub struct Paths {
     /// The feed of the records.

@@ -3,7 +3,7 @@
 use crate::{inputs::*, refusals::*};
 use portolan_sdk::{documents::Circle, prelude::*};
 
-/// What the estimate assumes of a mode.
+/// The assumptions of the estimate for a mode.
 struct Pace {
     mode: Mode,
     kmh: f64,
@@ -21,7 +21,7 @@ const PACES: [Pace; 4] = [
     Pace { mode: Mode::Car, kmh: 24.0, detour: 1.4, start_minutes: 5.0 },
 ];
 
-/// How minutes were estimated.
+/// The estimate of minutes.
 #[output]
 pub struct Estimate {
     pub mode: Mode,
@@ -61,7 +61,7 @@ impl Mode {
     }
 }
 
-/// Returns the circle in which organisations are found: that of `near`, or what is reached in time if this is less.
+/// Returns the circle in which organisations are found: that of `near`, or the smaller one that is reached in time.
 pub(crate) fn circle(filters: &Filters) -> Result<Option<Circle>> {
     let Some(near) = filters.near else {
         return match filters.travel {

@@ -1,5 +1,6 @@
-//! How well the score orders listings that people have labelled: `tests/corpora/matching/*` holds
-//! sets of listings (`listings.json`) and of labelled pairs (`pairs.json`).
+//! The quality of the order that the score gives to listings that people have labelled:
+//! `tests/corpora/matching/*` holds sets of listings (`listings.json`) and of labelled pairs
+//! (`pairs.json`).
 
 use super::{Fit, fit};
 use crate::wishes;

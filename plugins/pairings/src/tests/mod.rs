@@ -1,4 +1,4 @@
-//! What each side is told about the other one, in a world without other capabilities.
+//! The notices to each side about the other one, in a world without other capabilities.
 
 mod organisations;
 

@@ -164,7 +164,7 @@ fn what_was_not_exchanged_is_taken_back_when_another_member_takes_over() {
     let told = told(&world);
     assert!(told.contains(&tells("pairing.counterpart_changed", SEEKER)), "{told:?}");
 
-    // What is disclosed to the new member is theirs.
+    // The data that is disclosed to the new member is theirs.
     let mut world = world
         .answer(relations::RELATE, json!({}))
         .answer(threads::ALLOW_CONTACT_DATA, Value::Null)

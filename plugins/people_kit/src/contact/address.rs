@@ -34,7 +34,7 @@ fn begins_a_host(text: &str) -> bool {
     labels.len() >= 2 && labels.iter().all(|label| !label.is_empty())
 }
 
-/// How sure a sign for `at` is.
+/// The strength of a sign for `at`.
 #[derive(PartialEq, Eq, Clone, Copy)]
 enum Sign {
     /// It is also a common word.

@@ -1,6 +1,6 @@
-//! Finds what in a text seems to exclude or prefer people by a protected characteristic, to seek minors, to
-//! ask for money in advance, or to instruct the agents that read it. The words of each language are in `terms.txt`,
-//! `context.txt` and `instructions.txt`.
+//! Finds the words of a text that seem to exclude or prefer people by a protected characteristic, to seek minors,
+//! to ask for money in advance, or to instruct the agents that read it. The words of each language are in
+//! `terms.txt`, `context.txt` and `instructions.txt`.
 
 use crate::lexicon::{Found, Languages, Lexicon};
 use crate::plain::{Word, plain, words};

@@ -1,10 +1,10 @@
-//! Two people call everything, in any order, and whatever they do, what they see follows a small model: nothing of
+//! Two people call all actions in any order, and their views always follow a small model: a person sees nothing of
 //! the other one's before both references are settled or the time is over.
 
 use super::*;
 use proptest::prelude::*;
 
-/// What happens at one step.
+/// The event of one step.
 #[derive(Debug, Clone, Copy)]
 enum Deed {
     /// Ada (true) or Bo writes.
@@ -73,7 +73,7 @@ fn look(play: &mut Play, me: &str, other: &str, encounter_id: &str) -> String {
     seen + &play.told(me).join(" ")
 }
 
-/// Returns what is left of a history if the other person had done nothing in secret.
+/// Returns the history as it would be if the other person had done nothing in secret.
 fn alone(deeds: &[Deed], is_ada: bool) -> String {
     let (mut play, id) = Play::met();
     for deed in deeds {

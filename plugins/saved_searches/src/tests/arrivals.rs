@@ -1,4 +1,4 @@
-//! Which searches a listing finds.
+//! The searches that a listing finds.
 
 use super::*;
 use portolan_sdk::test::Logged;

@@ -1,4 +1,4 @@
-//! What people are notified of, and when.
+//! The notices to people, and their times.
 
 use super::*;
 use crate::types::*;

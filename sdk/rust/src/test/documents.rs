@@ -179,7 +179,7 @@ impl imports::Documents for State {
 }
 
 impl State {
-    /// Adds a collection with what its index covers.
+    /// Adds a collection with the shape of its index.
     #[expect(clippy::panic, reason = "a test reports a mistake by a panic")]
     pub(super) fn learn(&mut self, declaration: &description::Collection) {
         let name = &declaration.name;

@@ -1,4 +1,4 @@
-//! What an action did: events, timers, nested calls, look-ups and messages.
+//! The effects of an action: events, timers, nested calls, look-ups and messages.
 
 use crate::{contract::events::Audience, log::Level};
 use serde_json::Value;
@@ -39,13 +39,15 @@ pub struct Lookup {
     pub about: Value,
 }
 
-/// What is looked up.
+/// The question of a look-up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Question {
     /// The TXT records of a name.
     Txt(String),
     /// The page of an address.
     Page(String),
+    /// The file of an address, unless it is the one with this entity tag or this time of its last change.
+    File { url: String, etag: Option<String>, last_modified: Option<String> },
 }
 
 /// A message for the operator's log.

@@ -1,5 +1,5 @@
 //! A world for unit tests, in which actions run without a host: its documents, its clock, its randomness,
-//! and what other capabilities answer.
+//! and the answers of other capabilities.
 //!
 //! ```
 //! use portolan_sdk::{prelude::*, test};

@@ -1,4 +1,4 @@
-//! The state of a world, which answers what a capability imports.
+//! The state of a world, which implements the imports of a capability.
 
 use super::{
     documents::Collections,
@@ -32,7 +32,7 @@ const LATEST: u64 = 253_402_300_799_999;
 /// The answers of other capabilities' actions that are still to be given, by capability and action.
 type Answers = BTreeMap<(String, String), VecDeque<Result<Success, Failure>>>;
 
-/// What makes the answer of another capability's action from the input.
+/// A function that makes the answer of another capability's action from the input.
 pub(super) type Answering = Box<dyn Fn(Value) -> Result<Success, Failure>>;
 
 /// The state of a test world: its time, its caller, prepared answers, and what the calls have stored and
@@ -49,7 +49,7 @@ pub(super) struct State {
     pub(super) shapes: BTreeMap<String, Shape>,
     pub(super) effects: Effects,
     pub(super) answers: Answers,
-    /// What answers the actions that are not in `answers`, by capability and action.
+    /// The functions that answer the actions that are not in `answers`, by capability and action.
     pub(super) answering: BTreeMap<(String, String), Answering>,
     pub(super) asked: Vec<Asked>,
     pub(super) logged: Vec<Logged>,
@@ -57,7 +57,7 @@ pub(super) struct State {
     pub(super) changes: Vec<Change>,
 }
 
-/// What is discarded when an action refuses, unless the refusal keeps the writes.
+/// The effects that are discarded when an action refuses, unless the refusal keeps the writes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Effects {
     pub(super) collections: Collections,
@@ -68,8 +68,10 @@ pub(super) struct Effects {
 }
 
 impl imports::Host for State {}
+impl imports::Blobs for State {}
 impl imports::Identity for State {}
 impl imports::Inbox for State {}
+impl imports::Approvals for State {}
 impl imports::Delivery for State {}
 impl imports::Moderation for State {}
 impl imports::Sms for State {}
@@ -181,7 +183,7 @@ fn object(text: &str) -> Option<Map<String, Value>> {
     serde_json::from_str(text).ok()
 }
 
-/// Parses what a component wants to have returned to it.
+/// Parses the value that a component wants to have returned.
 fn bounded_object(about: &str) -> Result<Value, HostError> {
     let parsed = object(about).filter(|_| about.len() <= ABOUT_BYTES);
     let text = || format!("`about` must be a JSON object of at most {ABOUT_BYTES} bytes");
@@ -385,5 +387,19 @@ impl imports::Lookups for State {
 
     fn page(&mut self, url: &str, action: &str, about: &str) -> Result<String, HostError> {
         self.look_up(Question::Page(url.to_owned()), action, about)
+    }
+
+    fn file(
+        &mut self,
+        url: &str,
+        _media_types: &[String],
+        etag: Option<&str>,
+        last_modified: Option<&str>,
+        action: &str,
+        about: &str,
+    ) -> Result<String, HostError> {
+        let (url, etag) = (url.to_owned(), etag.map(str::to_owned));
+        let last_modified = last_modified.map(str::to_owned);
+        self.look_up(Question::File { url, etag, last_modified }, action, about)
     }
 }

@@ -1,4 +1,4 @@
-//! A world: its state before an action runs, the run, and what the action has done.
+//! A world: its state before an action runs, the run, and the effects of the action.
 
 use super::{
     effects::{Asked, Logged, Lookup, PeopleRequest, Published, Timer},
@@ -265,7 +265,7 @@ impl World {
     }
 }
 
-/// What the actions have done.
+/// The effects of the actions.
 impl World {
     /// Returns a document; `None` if there is none.
     pub fn get<T: DeserializeOwned>(

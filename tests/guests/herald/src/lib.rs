@@ -19,7 +19,7 @@ struct Proclamation {
     agent: Option<String>,
     /// A person, by the owner's id.
     owner: Option<String>,
-    /// What it is about.
+    /// The subject.
     subject: String,
     /// One event each.
     texts: Vec<String>,

@@ -1,5 +1,5 @@
-//! Makes the descriptor from the script. What the script leaves out has a harmless default: one
-//! action `act` with the access `write`, which performs the script's own operations.
+//! Makes the descriptor from the script. Parts that the script leaves out have a harmless default:
+//! one action `act` with the access `write`, which performs the script's own operations.
 
 use crate::script::{json, list, text, text_or, texts};
 use portolan_sdk::contract::{

@@ -1,6 +1,6 @@
 //! The operations of a script, each performed as often as the script says.
 //!
-//! The answer of a call has one entry for each operation: how often it was done and refused, the last
+//! The answer of a call has one entry for each operation that does not end it: how often it was done and refused, the last
 //! refusal, and the last answer.
 
 use crate::script::{json, text, times, with_number};
@@ -35,6 +35,11 @@ pub(crate) fn perform_all(operations: &Value, caller: &Caller, input: &str) -> E
                     next: operation.get("next").map(json),
                     keep_writes: operation["keep_writes"] == true,
                 });
+            }
+            // A nested call whose refusal is the component's own.
+            Some("pass_on") => {
+                let (capability, action) = (text(&operation["capability"]), &operation["action"]);
+                invoke::call(&capability, &text(action), &json(&operation["input"]))?;
             }
             _ => reports.push(repeat(operation, caller, input)),
         }

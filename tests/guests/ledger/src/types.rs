@@ -92,7 +92,7 @@ pub(crate) struct Receipt {
 pub(crate) struct JointOrder {
     /// Where the amount is taken from.
     pub(crate) account: String,
-    /// What counts as well.
+    /// The account whose balance counts as well.
     pub(crate) other: String,
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub(crate) amount: i64,
@@ -214,7 +214,7 @@ pub(crate) struct Unscheduled {
     pub(crate) was_set: bool,
 }
 
-/// What the timer keeps.
+/// The data of the timer.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Due {
     pub(crate) timer: String,

@@ -7,7 +7,7 @@ struct Book {
     title: String,
     /// At most one book has it.
     code: String,
-    /// Who wrote it down.
+    /// The keeper of the entry.
     keeper: Option<String>,
 }
 

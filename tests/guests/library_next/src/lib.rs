@@ -20,7 +20,7 @@ struct Book {
     name: String,
     /// At most one book has it.
     code: String,
-    /// Who wrote it down.
+    /// The keeper of the entry.
     keeper: Option<String>,
 }
 

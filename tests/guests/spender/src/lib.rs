@@ -17,7 +17,7 @@ const TOP_UP: Invocation<Map<String, Value>, Value> = Invocation::new("agent_cre
 const UNFREEZE: Invocation<Map<String, Value>, Value> =
     Invocation::new("agent_credits", "unfreeze");
 
-/// What the other capability takes, unread.
+/// The input of the other capability, unread.
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct Passed {
     input: Map<String, Value>,
@@ -26,7 +26,7 @@ struct Passed {
     then_refuse: bool,
 }
 
-/// What the other capability answered.
+/// The answer of the other capability.
 #[derive(Serialize, JsonSchema)]
 struct Answered {
     output: Value,

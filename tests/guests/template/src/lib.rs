@@ -5,7 +5,7 @@ use portolan_sdk::prelude::*;
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct Order {
-    /// Who orders.
+    /// The customer who orders.
     #[schemars(length(min = 1, max = 60))]
     customer: String,
     #[schemars(length(max = 100))]

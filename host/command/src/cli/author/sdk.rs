@@ -46,7 +46,8 @@ pub(super) fn link(project: &Path, sdk: &Path) -> anyhow::Result<()> {
     result.with_context(|| format!("cannot link {}", link.display()))
 }
 
-/// Returns what is made of the SDKs. If they are those of this binary, it is kept in their folder.
+/// Returns a file that is made of the SDKs. If they are those of this binary, the file is kept in
+/// their folder.
 pub(super) fn made_once(
     sdk: &Path,
     file: &str,

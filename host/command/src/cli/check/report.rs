@@ -1,4 +1,4 @@
-//! What `portolan check` prints about a component.
+//! The report of `portolan check` about a component.
 
 use portolan_catalog::{Capability, Inspection, Problem, undeclared_people};
 use portolan_sandbox::ImportKind;

@@ -76,6 +76,19 @@ impl Agent {
     }
 }
 
+/// A picture of a room.
+const PICTURE: &[u8] = include_bytes!("../../../../../examples/demo/room.png");
+
+impl Agent {
+    /// Sends the picture of the demonstration to the address of an upload.
+    pub(super) async fn send_picture(&self, url: &str) -> anyhow::Result<()> {
+        let sent = self.client.put(url).body(PICTURE).send().await;
+        let sent = sent.with_context(|| unreachable_host(&self.url))?;
+        sent.error_for_status().context("the host refused the picture")?;
+        Ok(())
+    }
+}
+
 async fn send(request: reqwest::RequestBuilder, url: &str) -> anyhow::Result<Value> {
     let answer = request.send().await.with_context(|| unreachable_host(url))?;
     answer.json().await.context("the answer is not JSON")

@@ -26,7 +26,7 @@ pub(super) struct Demo {
     /// The same seed makes the same people, listings and events
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Pairs of people who match; a host registers 30 agents an hour from one address
+    /// Pairs of people who match, of whom five plan a holiday together; a host registers 30 agents an hour from one address
     #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u8).range(1..=15))]
     pairs: u8,
 }
@@ -56,15 +56,25 @@ impl Demo {
         }
         let mut summary = Vec::new();
         let endings = story.endings.iter().cycle();
-        // The first person of the pair before, whom a pair can name.
-        let mut before = None;
+        // The first person of the pair before, whom a pair can name; and what all pairs have kept.
+        let (mut before, mut kept) = (None, Vec::new());
         for (number, (pair, ending)) in people.iter().zip(endings).enumerate() {
             let [first, second] = pair;
             let names = format!("{} and {}", name(&first.values), name(&second.values));
             eprintln!("[{}/{}] {names}", number + 1, count / 2);
-            run_steps(pair, before.as_ref(), story.steps(ending)).await?;
-            before = pair.first().map(|person| person.values.clone());
+            let shared = Map::from_iter(before.map(|values| ("before".to_owned(), values)));
+            kept.push(run_steps(&pair.each_ref(), shared, story.steps(ending)).await?);
+            before = Some(json!(first.values));
             summary.push(format!("{names} {}.", ending.says));
+        }
+        let group: Vec<&Person> = people.iter().flatten().take(story.group.people).collect();
+        if group.len() == story.group.people {
+            let names: Vec<&str> = group.iter().map(|person| name(&person.values)).collect();
+            let names = names.join(", ");
+            eprintln!("{names}");
+            let pairs = Map::from_iter([("pairs".to_owned(), json!(kept))]);
+            run_steps(&group, pairs, story.group_steps()).await?;
+            summary.push(format!("{names} {}.", story.group.says));
         }
         for line in summary {
             line!("{line}");
@@ -123,12 +133,15 @@ impl Person {
             let mut items = list.into_iter().flatten();
             match items.find(|item| item.pointer(&find.member) == Some(&expected)) {
                 Some(item) => break item.clone(),
-                // What follows from an event is there a moment later.
+                // The consequences of an event take a moment.
                 None if attempts < MAX_LOOKS => tokio::time::sleep(LOOK_INTERVAL).await,
                 None => bail!(missing_value()),
             }
             attempts += 1;
         };
+        if let Some(pointer) = &step.sends {
+            self.agent.send_picture(text(&found, pointer)).await?;
+        }
         let kept = step.keep.iter().map(|(name, pointer)| {
             anyhow::Ok((name.clone(), found.pointer(pointer).with_context(missing_value)?.clone()))
         });
@@ -136,29 +149,33 @@ impl Person {
     }
 }
 
-/// Makes the calls of the steps between two people, who can name a person of the pair before.
+/// Makes the calls of the steps between these people, who can name each other and `shared` values. Returns the
+/// values that the steps have kept, with these.
 async fn run_steps(
-    pair: &[Person; 2],
-    before: Option<&Map<String, Value>>,
+    people: &[&Person],
+    mut shared: Map<String, Value>,
     steps: impl Iterator<Item = &Step>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Map<String, Value>> {
     let now = Timestamp::now();
     let in_three_days = now.to_zoned(TimeZone::UTC).date().checked_add(3.days())?;
-    let mut shared = Map::from_iter([
+    shared.extend([
         ("in_three_days".to_owned(), json!(in_three_days.to_string())),
-        // A number of its own for what has one name on a host.
+        // A number that makes names differ between runs, for things whose name must be unique on a
+        // host.
         ("run".to_owned(), json!(now.as_millisecond())),
     ]);
-    shared.extend(before.map(|values| ("before".to_owned(), json!(values))));
+    let all: Vec<_> = people.iter().map(|person| &person.values).collect();
+    shared.insert("people".to_owned(), json!(all));
     for step in steps {
-        let [first, other] = pair;
-        let (person, other) = if step.by == 0 { (first, other) } else { (other, first) };
+        let person = people.get(step.by).context("the story names a person who is not there")?;
         let mut values = person.values.clone();
         values.extend(shared.clone());
-        values.insert("other".to_owned(), json!(other.values));
+        // The other of a pair.
+        let other = people.iter().enumerate().find(|(number, _)| *number != step.by);
+        values.extend(other.map(|(_, other)| ("other".to_owned(), json!(other.values))));
         shared.extend(person.run_step(step, &values).await?);
     }
-    Ok(())
+    Ok(shared)
 }
 
 /// Ensures that the host has every capability of the demonstration.

@@ -19,6 +19,7 @@ pub(super) struct Story {
     pub(super) lists: BTreeMap<String, Vec<Value>>,
     /// The possible endings of a pair's story, used in turn.
     pub(super) endings: Vec<Ending>,
+    pub(super) group: Group,
     pub(super) scenes: BTreeMap<String, Vec<Step>>,
     /// Capabilities and inputs to try afterwards.
     pub(super) look_around: Vec<(String, Value)>,
@@ -64,17 +65,29 @@ pub(super) struct Ending {
     pub(super) says: String,
 }
 
+/// The scene of the first people of all pairs together, after those of the pairs.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Group {
+    /// The number of people.
+    pub(super) people: usize,
+    pub(super) scene: String,
+    pub(super) says: String,
+}
+
 /// One call of an agent.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Step {
-    /// Whose agent calls: the first or the second of the pair.
+    /// The number of the person whose agent calls, from 0.
     #[serde(default)]
     pub(super) by: usize,
     /// The capability.
     pub(super) call: String,
     pub(super) action: String,
     pub(super) input: Value,
+    /// The JSON pointer to the address in the result to which the picture of the demonstration is sent.
+    pub(super) sends: Option<String>,
     /// The part of the result that `keep` reads; the whole result if it is left out.
     pub(super) find: Option<Find>,
     /// The JSON pointers to the values to which later steps refer by name.
@@ -96,6 +109,11 @@ pub(super) struct Find {
 impl Story {
     pub(super) fn read() -> anyhow::Result<Self> {
         serde_json::from_str(STORY).context("the story of the demonstration cannot be read")
+    }
+
+    /// Returns the steps of the group.
+    pub(super) fn group_steps(&self) -> impl Iterator<Item = &Step> {
+        self.scenes.get(&self.group.scene).into_iter().flatten()
     }
 
     /// Returns the steps of an ending, in their order.
@@ -174,8 +192,12 @@ mod tests {
         for ending in &story.endings {
             assert!(ending.scenes.iter().all(|scene| story.scenes.contains_key(scene)));
         }
-        for step in story.scenes.values().flatten() {
-            assert!(story.needs.contains(&step.call) && step.by < 2, "{step:?}");
+        assert!(story.group_steps().next().is_some());
+        for (name, scene) in &story.scenes {
+            let people = if *name == story.group.scene { story.group.people } else { 2 };
+            for step in scene {
+                assert!(story.needs.contains(&step.call) && step.by < people, "{step:?}");
+            }
         }
     }
 }

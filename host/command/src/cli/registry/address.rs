@@ -7,7 +7,7 @@ use std::{fmt, net::IpAddr, str::FromStr};
 #[derive(Debug, Clone)]
 pub(in crate::cli) struct Address(Reference);
 
-/// How to write an address, for errors.
+/// The fix for an address that cannot be parsed.
 const ADDRESS_FIX: &str = "write oci://, the registry's host, and a name with a tag or a digest, such as oci://images.example.com/tools/weather:1.2.0";
 
 impl FromStr for Address {

@@ -1,4 +1,4 @@
-//! What authenticates this user at a registry: flags, or what `docker login` has stored.
+//! The credentials of this user at a registry: from flags, or from `docker login`.
 
 use anyhow::Context as _;
 use base64::{Engine as _, engine::general_purpose::STANDARD};

@@ -64,7 +64,7 @@ pub(super) struct Push {
     json: bool,
 }
 
-/// How a registry is reached.
+/// The options for the access to a registry.
 #[derive(Debug, Args)]
 pub(super) struct RegistryAccess {
     /// Your name at the registry, with the password in PORTOLAN_REGISTRY_PASSWORD or --password-stdin

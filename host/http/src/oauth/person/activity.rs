@@ -1,4 +1,4 @@
-//! What was done last in the name of an agent, from the audit log.
+//! The last calls in the name of an agent, from the audit log.
 
 use super::things::words;
 use crate::App;
@@ -11,7 +11,7 @@ const CALLS: u64 = 5;
 /// A call in the audit log, which has what changes something.
 pub(in super::super) struct LoggedCall {
     pub(in super::super) at: Timestamp,
-    /// What was called, as the catalog names it now.
+    /// The title of the called action in the current catalog.
     pub(in super::super) title: String,
     pub(in super::super) capability: String,
     /// Why it was refused; empty if it was done.
@@ -41,7 +41,7 @@ pub(in super::super) async fn last_calls(
 ) -> Result<Vec<LoggedCall>, DbError> {
     let query = AuditQuery {
         agent_id: Some(agent_id.to_owned()),
-        // What the agent has done before the claim, or for another person, is not this person's.
+        // Calls of the agent before the claim, or for another person, are not this person's.
         owner_id: Some(owner_id.to_owned()),
         is_direct: true,
         limit: CALLS,

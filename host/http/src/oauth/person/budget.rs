@@ -1,12 +1,12 @@
-//! How much one page has of what capabilities answer: a component that answers or declares very much does not use up
-//! the memory of the host, nor of a browser.
+//! The limit of the answers of capabilities on one page: a component that answers or declares very much does not use
+//! up the memory of the host, nor of a browser.
 
 /// The maximum number of inputs in all forms of a page, with the options of choices; a form is one as well.
 const INPUTS: usize = 2_000;
 /// The maximum number of bytes of all texts and values of a page.
 const TEXT_BYTES: usize = 1 << 20;
 
-/// What a page may still have.
+/// The budget that is left for a page.
 pub(super) struct Budget {
     inputs: usize,
     bytes: usize,

@@ -33,7 +33,7 @@ const WAIT_S: u64 = 60;
 
 type Chunk = io::Result<Bytes>;
 
-/// What an archive is read by: an action with its input.
+/// The action that answers an archive, and the person's request for it.
 pub(super) struct Archive {
     pub(super) capability: Arc<Capability>,
     pub(super) page: PersonPage,

@@ -1,7 +1,7 @@
 //! The forms of actions on a person's page, and the input that a person has filled in.
 //!
-//! A form has the plain fields that its capability has declared. What it takes from a thing is hidden, as JSON, and
-//! is checked like all other input: a form can be changed by who sends it.
+//! A form has the plain fields that its capability has declared. Values that it takes from a thing are hidden, as
+//! JSON, and are checked like all other input: the sender can change a form.
 
 use super::{
     refused::{Fault, Refused},
@@ -16,7 +16,7 @@ const HINT_CHARACTERS: usize = 300;
 /// The maximum number of bytes of a value that a form takes from a thing, and of a text with which a field begins.
 const CARRIED_BYTES: usize = 4 << 10;
 const PREFILLED_BYTES: usize = 16 << 10;
-/// The names of form fields with what is taken from a thing, and with what the person fills in.
+/// The names of form fields for values of a thing, and for those that the person fills in.
 const OF: &str = "of.";
 const FIELD: &str = "field.";
 /// The name of the form field by which the person agrees.
@@ -36,7 +36,7 @@ pub(super) struct FormView {
     pub(super) fields: Vec<FieldView>,
     /// Whether it was sent and refused.
     pub(super) is_open: bool,
-    /// What makes the ids of its elements differ from those of other forms.
+    /// A text that makes the ids of its elements differ from those of other forms.
     pub(super) id: String,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct FieldView {
     pub(super) problem: Option<&'static str>,
 }
 
-/// What the person fills in.
+/// The control that the person fills in.
 pub(super) enum InputView {
     Text { value: String, max_length: Option<u64> },
     Long { value: String, max_length: Option<u64> },
@@ -253,7 +253,7 @@ impl FieldView {
     }
 }
 
-/// Returns the first words of a description. What follows is for programs.
+/// Returns the first words of a description. The rest is for programs.
 fn hint(description: &str) -> String {
     let ends = [". ", "; ", ": ", "\n"];
     let end = ends.iter().filter_map(|end| description.find(end)).min();
@@ -306,7 +306,7 @@ fn fill(input: &mut Map<String, Value>, page: &PersonPage, action: &Action, form
     for path in &page.fields {
         let Some(plain) = plain_field(schema, path) else { continue };
         match filled(&plain, form, &format!("{FIELD}{path}")) {
-            // Where no thing says what is chosen, no choice is not a wish to have none.
+            // For a form about no thing, an empty choice leaves the field out.
             Some(Value::Array(chosen)) if chosen.is_empty() && page.of.is_none() => {}
             Some(value) => insert(input, path, value),
             None if plain.is_nullable && page.of.is_some() => emptied.push(path),
@@ -331,7 +331,7 @@ fn filled(plain: &PlainField<'_>, form: &PageForm, name: &str) -> Option<Value> 
             Some(Value::Array(chosen.collect()))
         }
         _ if text.is_empty() => None,
-        // What is no number is refused by the schema, which names the field.
+        // A text that is no number is refused by the schema, which names the field.
         PlainKind::Number => {
             Some(text.parse::<Number>().map_or_else(|_| Value::from(text), Value::Number))
         }

@@ -19,7 +19,7 @@ const NAMES: usize = 3;
 pub(in super::super) struct Glance {
     pub(in super::super) id: Arc<str>,
     pub(in super::super) title: String,
-    /// Whose it is, if it is not this host's own.
+    /// The publisher, if it is not this host.
     pub(in super::super) publisher: Option<String>,
     pub(in super::super) counts: Vec<Count>,
 }

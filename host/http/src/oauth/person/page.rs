@@ -51,7 +51,7 @@ struct CapabilityPage<'a> {
     zone: &'a Zone,
 }
 
-/// What a page has under one heading.
+/// The contents of a page under one heading.
 struct Section<'a> {
     title: &'a str,
     views: Vec<View<'a>>,
@@ -59,7 +59,7 @@ struct Section<'a> {
     forms: Vec<FormView>,
 }
 
-/// What an action that reads has answered.
+/// The answer of an action that reads.
 struct View<'a> {
     title: &'a str,
     shown: Result<Shown, &'a Refused>,
@@ -78,14 +78,14 @@ struct ThingView {
     forms: Vec<FormView>,
 }
 
-/// What a page is made from, when all that it shows has been read.
+/// The data of a page, when all that it shows has been read.
 struct Contents {
     capability: Arc<Capability>,
     path: String,
     proof: String,
     form_token: String,
     done: Option<String>,
-    /// What was read for each view, with the number of its part.
+    /// The answer for each view, with the number of its part.
     views: Vec<(usize, Result<Value, Refused>)>,
     /// The form that was sent, and why it was refused.
     sent: Option<(PageForm, Refused)>,

@@ -1,4 +1,4 @@
-//! Why a call of a page was refused, in words for the person who made it.
+//! The refusal of a call of a page, in words for the person who made it.
 
 use super::things::label;
 use portolan_catalog::Snapshot;
@@ -12,7 +12,7 @@ const FAULTS: usize = 10;
 const MINUTES_FROM_S: u64 = 120;
 const HOURS_FROM_S: u64 = 7_200;
 
-/// What an input violates, by the keyword of the schema.
+/// The rule that an input violates, by the keyword of the schema.
 const RULES: [(&str, &str); 11] = [
     ("required", "is missing"),
     ("type", "is not of the right kind"),
@@ -30,9 +30,9 @@ const RULES: [(&str, &str); 11] = [
 /// A refusal as a page tells it.
 pub(super) struct Refused {
     pub(super) message: String,
-    /// The faults of what was filled in, each with the path of its field.
+    /// The faults of the form's values, each with the path of its field.
     pub(super) faults: Vec<Fault>,
-    /// What helps, in words.
+    /// The advice, in words.
     pub(super) advice: Option<String>,
     /// The page where the step can be taken that helps.
     pub(super) link: Option<String>,

@@ -1,4 +1,4 @@
-//! What an action has answered, as a page shows it: things with a name, and facts about them.
+//! The answer of an action, as a page shows it: things with a name, and facts about them.
 
 use portolan_catalog::{PersonPage, has_choices};
 use portolan_vocabulary::{Timestamp, is_snake_case};
@@ -76,7 +76,14 @@ impl Thing {
     }
 
     fn of(page: &PersonPage, kind: &str, is_choice: impl Fn(&str) -> bool, value: &Value) -> Self {
-        let fact = |path: &String| Fact::of(path, at(value, path)?, is_choice(path));
+        let fact = |path: &String| {
+            let value = at(value, path)?;
+            let whole = value.as_str().filter(|_| page.whole.contains(path));
+            match whole {
+                Some(text) => Some(Fact::whole(path, text)),
+                None => Fact::of(path, value, is_choice(path)),
+            }
+        };
         let mut facts = page.columns.iter().filter_map(fact);
         // A thing without a name begins with its first fact.
         let first = page.columns.first();
@@ -105,6 +112,11 @@ impl Thing {
 }
 
 impl Fact {
+    /// Returns a text as a fact, however long it is.
+    fn whole(path: &str, text: &str) -> Self {
+        Self { label: label(path), text: text.to_owned(), instant: None }
+    }
+
     fn of(path: &str, value: &Value, is_choice: bool) -> Option<Self> {
         let text = text(value, is_choice)?;
         Some(Self { label: label(path), text, instant: Timestamp::deserialize(value).ok() })
@@ -190,7 +202,7 @@ mod tests {
                 ("State", "on loan"),
                 ("Due: at", "2026-11-21T18:05:00Z"),
                 ("Tags", "a, 1"),
-                // A name is not a choice, and stays as somebody has written it.
+                // A name is not a choice, and stays as it was written.
                 ("Reader", "ada_l"),
             ]
         );
@@ -208,6 +220,21 @@ mod tests {
         assert_eq!((found.things.len(), &*found.things[0].name), (1, "Export: ready"));
         let found = Things::of(&page(&[], &["export.state"]), &none, &output);
         assert_eq!(found.things[0].name, "ready");
+    }
+
+    #[test]
+    fn a_text_is_shown_whole_where_it_is_declared() {
+        let page = json!({
+            "section": "Calls", "things": ["items"], "columns": ["title", "input", "note"],
+            "whole": ["input"],
+        });
+        let page = PersonPage::deserialize(&page).unwrap();
+        let long = "x".repeat(10 * FACT_CHARACTERS);
+        let output = json!({ "items": [{ "title": "Pay", "input": long, "note": long }] });
+        let found = Things::of(&page, &Value::Null, &output);
+        let lengths: Vec<_> =
+            found.things[0].facts.iter().map(|fact| fact.text.chars().count()).collect();
+        assert_eq!(lengths, [10 * FACT_CHARACTERS, FACT_CHARACTERS + 1]);
     }
 
     #[test]

@@ -268,12 +268,12 @@ fn word_condition(expression: &str, recent: Option<RecentBlocks>) -> Expr {
     Expr::cust_with_values(format!("{indexed} @@ CAST($1 AS tsquery)"), [condition])
 }
 
-/// How a database writes the expressions of its word index.
+/// The syntax of the expressions of a database's word index.
 struct Syntax {
     quote: char,
     and: &'static str,
     or: &'static str,
-    /// And not.
+    /// The operator "and not".
     without: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! A generation is no longer filled.
+//! Abandons a generation, which is then no longer filled.
 
 use super::generation::Generation;
 use crate::{

@@ -1,4 +1,4 @@
-//! A generation begins to be filled.
+//! Begins to fill a generation.
 
 use super::{
     generation::{Generation, Outdated},

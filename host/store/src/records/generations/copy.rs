@@ -1,4 +1,4 @@
-//! All documents are copied into the new generation, in the order of their ids.
+//! Copies all documents into the new generation, in the order of their ids.
 
 use super::{
     document::{CHUNK, Migrated, OldDocument, stored, take_bytes},

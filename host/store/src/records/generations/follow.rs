@@ -1,4 +1,4 @@
-//! The documents that have changed since the filling began are followed.
+//! Follows the documents that have changed since the filling began.
 
 use super::{
     document::{CHUNK, Migrated, OldDocument, stored, take_bytes},

@@ -1,4 +1,4 @@
-//! What a document becomes in the new generation: what is checked, and what is quarantined.
+//! The outcome of a document's migration: what is checked, and what is quarantined.
 
 use super::{
     document::OldDocument,

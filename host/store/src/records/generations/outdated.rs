@@ -1,4 +1,4 @@
-//! Which collections need another generation.
+//! The collections that need another generation.
 
 use super::{document::CHUNK, generation::Outdated};
 use crate::{

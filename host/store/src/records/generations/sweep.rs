@@ -1,4 +1,4 @@
-//! Generations that were retired too long ago are deleted.
+//! Deletes generations that were retired too long ago.
 
 use crate::{
     connection::read, error::DbError, integers::signed, records::sweep::DAY_MS, store::Store,

@@ -1,4 +1,4 @@
-//! The filled generation serves, and the former one is retired.
+//! Lets the filled generation serve, and retires the former one.
 
 use super::{generation::Generation, revive::written_since, rows::sql_text, sweep::RETIRED_MS};
 use crate::{

@@ -1,4 +1,4 @@
-//! Migrated documents are written into their generation.
+//! Writes migrated documents into their generation.
 
 use super::{
     document::{Migrated, OldDocument},

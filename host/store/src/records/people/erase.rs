@@ -4,7 +4,7 @@ use super::{CHUNK, StoredCollection, pattern};
 use crate::{
     Verdict,
     changes::Attachments,
-    connection::{Backend, read, transact, transact_alone},
+    connection::{Backend, lock_recordings, read, transact, transact_alone},
     document::{CollectionId, Expectation},
     effects::IdempotencyKey,
     error::{DbError, StateError},
@@ -40,9 +40,9 @@ pub struct ErasureCounts {
     pub answers: u64,
 }
 
-/// Statements that remove what else names a person, with `$1` for one of their ids, and `$2` for a
+/// Statements that remove the other rows that name a person, with `$1` for one of their ids, and `$2` for a
 /// pattern that contains it. The timer that may have requested the erasure stays until the erasure is done.
-const REMOVALS: [&str; 11] = [
+const REMOVALS: [&str; 14] = [
     "DELETE FROM quarantined_documents WHERE id = $1 OR id LIKE $2 OR body LIKE $2",
     // A reason can repeat what a document contained before the erasure. `$1 <> $2` is always true; it uses
     // the parameters.
@@ -58,6 +58,12 @@ const REMOVALS: [&str; 11] = [
     "DELETE FROM webhook_deliveries WHERE webhook_id IN
      (SELECT id FROM webhooks WHERE agent_id = $1 OR agent_id LIKE $2)",
     "DELETE FROM webhooks WHERE agent_id = $1 OR agent_id LIKE $2",
+    "DELETE FROM recordings WHERE request_id IN
+     (SELECT request_id FROM recording_people WHERE person = $1 OR person LIKE $2)",
+    "DELETE FROM recording_people WHERE person = $1 OR person LIKE $2 OR NOT EXISTS
+     (SELECT 1 FROM recordings r WHERE r.request_id = recording_people.request_id)",
+    // A copy of the recordings without the keys cannot be read. A backup from before the erasure has both.
+    "DELETE FROM recording_keys WHERE name = $1 OR name LIKE $2",
     "DELETE FROM timers WHERE (name = $1 OR name LIKE $2)
      AND NOT (capability LIKE ':people/%' AND name LIKE 'erase/%')",
 ];
@@ -123,6 +129,7 @@ impl Store {
     /// Runs a statement of `REMOVALS`, or `TOMBSTONES`, for an id.
     async fn run_removal(&self, sql: &'static str, id: &str) -> Result<(), DbError> {
         transact_alone!(self.inner.backend, |transaction| {
+            lock_recordings!(self.inner.backend, transaction);
             sqlx::query(sql)
                 .bind(id)
                 .bind(pattern(id))
@@ -379,9 +386,14 @@ impl Erasure<'_> {
         self.documents.contains(id) || self.ids.iter().any(|person| person == id)
     }
 
-    /// Replaces the person's id in the inputs of timers, which still run for others.
+    /// Replaces the person's id in the inputs of timers, which still run for others. An approved call that names the
+    /// person is not made any more.
     async fn redact_timers(&self, id: &str) -> Result<(), DbError> {
         transact_alone!(self.store.inner.backend, |transaction| {
+            sqlx::query("DELETE FROM timers WHERE input LIKE $1 AND capability LIKE ':approved/%'")
+                .bind(pattern(id))
+                .execute(&mut *transaction)
+                .await?;
             let sql = "UPDATE timers SET input = replace(input, $1, $2)
                        WHERE input LIKE $3 AND capability NOT LIKE ':people/%'";
             sqlx::query(sql)

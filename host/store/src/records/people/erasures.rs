@@ -2,7 +2,7 @@
 //! erased. The list is kept in the database, and in a file with which a restored database is compared.
 
 use crate::{
-    connection::{read, transact_alone},
+    connection::{lock_recordings, read, transact_alone},
     error::{DbError, StateError},
     integers::signed,
     store::Store,
@@ -58,10 +58,11 @@ impl Store {
         self.put_erasure(&digest, now).await
     }
 
-    /// Records the erasure while nothing is committed, so that what follows finds all that was written about the
-    /// person without knowing of it.
+    /// Records the erasure while nothing is committed and no recording is added, so that what follows finds all that
+    /// was written about the person without knowing of it.
     async fn put_erasure(&self, digest: &str, now: Timestamp) -> Result<(), DbError> {
         transact_alone!(self.inner.backend, |transaction| {
+            lock_recordings!(self.inner.backend, transaction);
             sqlx::query(
                 "INSERT INTO erasures (owner_digest, erased_at) VALUES ($1, $2)
                  ON CONFLICT (owner_digest) DO NOTHING",
@@ -75,7 +76,8 @@ impl Store {
         Ok(())
     }
 
-    async fn recorded_erasures(&self) -> Result<BTreeSet<String>, DbError> {
+    /// Returns the digests of the ids of all who were erased.
+    pub(in crate::records) async fn recorded_erasures(&self) -> Result<BTreeSet<String>, DbError> {
         let rows: Vec<(String,)> = read!(self.inner.backend, |pool| {
             sqlx::query_as("SELECT owner_digest FROM erasures").fetch_all(pool).await?
         });

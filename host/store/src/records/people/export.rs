@@ -266,8 +266,8 @@ impl Export<'_> {
     }
 
     /// Returns whether an event is the person's: it was sent to them, or to no person and no other person has
-    /// caused it. One that was sent to somebody else is that one's, also if the person has caused it: that and when
-    /// it was sent may tell what others have decided in confidence.
+    /// caused it. An event that was sent to another person is that person's, also if this person has caused it: the
+    /// fact and the time of its sending may tell what others have decided in confidence.
     fn is_of_person(&self, audience_id: Option<&str>, data: &Value) -> bool {
         let is_theirs = |id: &str| self.ids.iter().any(|own| own == id);
         match audience_id {

@@ -1,4 +1,4 @@
-//! What is stored about a person: its export, and its erasure.
+//! The stored data of a person: its export, and its erasure.
 //!
 //! Documents are found by the person's ids in their text and handled as their collection declares; an
 //! erasure deletes those of a collection that declares nothing. Everything else that names the person is

@@ -47,7 +47,7 @@ pub(crate) struct Filtered<'a> {
     pub(crate) removed: Vec<Removed>,
 }
 
-/// An open element, by what its end writes.
+/// An open element, by the output at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Open {
     Kept(TagEnd),

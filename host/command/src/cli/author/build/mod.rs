@@ -33,7 +33,7 @@ pub(in crate::cli) struct Build {
     output: Option<PathBuf>,
 }
 
-/// What a component is built for.
+/// The purpose of a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// To be tried at once, with the lines of the source.
@@ -44,7 +44,7 @@ pub(super) enum Purpose {
     Release,
 }
 
-/// Where a project and the SDKs are.
+/// The folders of a project and of the SDKs.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ProjectFlags {
     /// The folder of the project
@@ -79,7 +79,7 @@ impl Build {
 }
 
 /// Builds the component and writes it by a rename, so that a host that watches the folder sees whole files.
-/// What the tools of the language write to standard error is shown; their standard output is not.
+/// The tools' standard error is shown; their standard output is not.
 pub(super) fn build(project: &Project, purpose: Purpose, output: &Path) -> anyhow::Result<()> {
     write_by_rename(output, &component(project, purpose)?)
 }

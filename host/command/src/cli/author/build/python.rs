@@ -64,7 +64,8 @@ pub(in crate::cli::author) fn engine(sdk: &Path) -> anyhow::Result<Vec<u8>> {
     componentize(scratch.path(), sdk, &["engine".to_owned()], ENGINE, scratch.path())
 }
 
-/// Runs a command of the SDK on the main module, and returns its output. What it checks is on standard error.
+/// Runs a command of the SDK on the main module, and returns its output. The faults that it finds are on standard
+/// error.
 fn check(folder: &Path, sdk: &Path, command: &str) -> anyhow::Result<Vec<u8>> {
     let mut check = PYTHON.command(folder);
     check

@@ -61,7 +61,7 @@ impl Dev {
     }
 }
 
-/// What an author sends to the running command: one letter and the Enter key.
+/// A key of the running command: one letter and the Enter key.
 enum Key {
     Repeat,
     NextTimer,

@@ -42,7 +42,7 @@ pub(super) struct Server {
     _folder: TempDir,
 }
 
-/// What became of a component.
+/// The outcome of loading a component.
 pub(super) enum Outcome {
     Serving { id: String, version: String },
     Refused(Vec<String>),

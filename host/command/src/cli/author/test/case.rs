@@ -1,6 +1,6 @@
 //! A case as it is written: one call, the documents before it, and its expected outcome.
 
-use portolan_vocabulary::{AgentCaller, Caller, SCOPES, Timestamp};
+use portolan_vocabulary::{AgentCaller, Caller, SCOPES, Timestamp, from_hex};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::{Map, Value};
 use std::{collections::BTreeMap, sync::Arc};
@@ -25,7 +25,7 @@ pub(super) struct Case {
     #[serde(default, deserialize_with = "time")]
     at: Option<Timestamp>,
     #[serde(default)]
-    seed: u64,
+    seed: Seed,
     /// The documents of each collection before the call.
     #[serde(default)]
     pub(super) before: BTreeMap<String, Vec<Map<String, Value>>>,
@@ -68,6 +68,20 @@ enum NamedCaller {
 struct AgentSpec {
     agent: String,
     owner: Option<String>,
+}
+
+/// The seed of the call's randomness: a number, or all 32 bytes in hexadecimal digits, as a recorded call has it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged, expecting = "seed must be a number, or 64 hexadecimal digits")]
+enum Seed {
+    Number(u64),
+    Digits(String),
+}
+
+impl Default for Seed {
+    fn default() -> Self {
+        Self::Number(0)
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -130,7 +144,11 @@ impl Case {
 
     pub(super) fn seed(&self) -> [u8; 32] {
         let mut seed = [0; 32];
-        for (byte, value) in seed.iter_mut().zip(self.seed.to_le_bytes()) {
+        let bytes = match &self.seed {
+            Seed::Number(number) => number.to_le_bytes().to_vec(),
+            Seed::Digits(digits) => from_hex(digits).unwrap_or_default(),
+        };
+        for (byte, value) in seed.iter_mut().zip(bytes) {
             *byte = value;
         }
         seed
@@ -156,6 +174,7 @@ impl Case {
             scopes: SCOPES.iter().map(ToString::to_string).collect(),
             test_mode: self.test_mode(),
             suspension: None,
+            policy: None,
             address: None,
         })
     }
@@ -165,6 +184,11 @@ impl Case {
         let is_ambiguous = |stub: &Stub| stub.output.is_some() == stub.error.is_some();
         if self.calls.iter().any(is_ambiguous) {
             return Some("each of `calls` must have either an `output` or an `error`");
+        }
+        if let Seed::Digits(digits) = &self.seed
+            && from_hex(digits).is_none_or(|seed| seed.len() != 32)
+        {
+            return Some("`seed` must be a number, or 64 hexadecimal digits");
         }
         match &self.expect {
             Some(Expected { output, error, .. }) if output.is_some() == error.is_some() => {

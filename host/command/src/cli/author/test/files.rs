@@ -19,7 +19,7 @@ pub(super) struct CaseFile {
     changed: bool,
 }
 
-/// Where a case is written.
+/// The place of a case in its file.
 #[derive(Debug, Clone)]
 pub(super) struct CaseLocation {
     /// The position of the case's file among the files, and the position of the case in that file.

@@ -1,5 +1,5 @@
-//! What an author can overlook although every case passes: texts that agents miss, and declared paths that no
-//! document has.
+//! Faults that an author can overlook although every case passes: texts that agents miss, and declared paths
+//! that no document has.
 
 use portolan_catalog::{Capability, lint};
 use portolan_vocabulary::Collection;
@@ -9,7 +9,7 @@ use std::fmt;
 /// The maximum number of problems that are named; the others are only counted.
 const MAX_NAMED: usize = 3;
 
-/// What is known about a component from its descriptor, before its cases run.
+/// The hints that a component's descriptor gives before its cases run.
 #[derive(Debug)]
 pub(super) struct Hints {
     missing_texts: Vec<String>,

@@ -7,6 +7,7 @@
 //! - `stubs`: the answers of other capabilities
 //! - `runner`: the host that a case runs on
 //! - `steps`: whether the next steps of answers lead to an action
+//! - `recorded`: a case that is made of a recorded call
 //! - `verdict`: the actual outcome of a case, and its differences from the expected one
 //! - `junit`: the verdicts as a file for other programs
 
@@ -15,6 +16,7 @@ mod files;
 mod hints;
 mod junit;
 mod pattern;
+mod recorded;
 mod runner;
 mod steps;
 mod stubs;
@@ -24,7 +26,10 @@ use super::{
     build::{Project, Purpose, build, check_types},
     log,
 };
-use crate::cli::check::{read_component, report};
+use crate::cli::{
+    check::{read_component, report},
+    client::{Operator, block_on},
+};
 use anyhow::Context as _;
 use clap::Args;
 use files::CaseFile;
@@ -63,6 +68,11 @@ pub(in crate::cli) struct Test {
     /// A folder with the SDKs, such as a checkout of Portolan [default: the SDKs in this binary]
     #[arg(long, value_name = "FOLDER")]
     sdk: Option<PathBuf>,
+    /// Make a case of a recorded call of a running host, and run nothing; it needs the role admin
+    #[arg(long, value_name = "REQUEST_ID")]
+    from_call: Option<String>,
+    #[command(flatten)]
+    operator: Operator,
 }
 
 impl Test {
@@ -71,6 +81,14 @@ impl Test {
             read_component(&self.target)?;
         }
         let cases = self.cases.clone().unwrap_or_else(|| self.folder().join("cases"));
+        if let Some(request_id) = &self.from_call {
+            let file = block_on(recorded::write_case(&self.operator, request_id, &cases))?;
+            line!(
+                "wrote {}; it has personal data of the call: replace it before you keep the case",
+                file.display()
+            );
+            return Ok(ExitCode::SUCCESS);
+        }
         let mut files = files::read(&cases)?;
         let component = self.component()?;
         log::write_log();

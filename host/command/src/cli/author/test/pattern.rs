@@ -82,8 +82,8 @@ fn is_time(value: &Value) -> bool {
     }
 }
 
-/// Returns a pattern for the actual value that compares the same members as before. What matches stays as it
-/// is written.
+/// Returns a pattern for the actual value that compares the same members as before. Parts that match stay as
+/// they are written.
 pub(super) fn updated_pattern(pattern: &Value, actual: &Value) -> Value {
     if matches(pattern, actual) {
         return pattern.clone();

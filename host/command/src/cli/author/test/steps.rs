@@ -15,7 +15,7 @@ pub(super) struct Steps {
     invoked: Vec<String>,
 }
 
-/// What is wrong with a next step, or what its author should know.
+/// A fault of a next step, or a hint for its author.
 #[derive(Debug, PartialEq)]
 pub(super) enum Step {
     Fault(Difference),

@@ -48,7 +48,8 @@ pub(super) fn sign_in_path(token: &str) -> String {
     format!("/handoff/{token}/sign-in")
 }
 
-/// Returns the address of the page about what was made from a draft. Nobody else can make one for this browser.
+/// Returns the address of the page about the thing that was made from a draft. Nobody else can make one for this
+/// browser.
 pub(super) fn result_path(
     app: &App,
     cookies: &Cookies,
@@ -65,8 +66,8 @@ pub(super) fn result_path(
     format!("/handoff/{token}/result?{query}")
 }
 
-/// Returns the capability, the action, and the id of what was made, if this host has made the address for this
-/// browser.
+/// Returns the capability, the action, and the id of the thing that was made, if this host has made the
+/// address for this browser.
 pub(super) fn result_of<'q>(
     app: &App,
     cookies: &Cookies,

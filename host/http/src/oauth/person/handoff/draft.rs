@@ -70,7 +70,7 @@ impl<'a> Drafted<'a> {
         let sent = sent.map(|(form, refused)| Sent { form, refused });
         let mut form =
             FormView::new(self.page, self.action, Some(&thing), "draft".to_owned(), sent)?;
-        // Of an object that is missing, the first field is the one that cannot be left empty.
+        // If an object is missing, its first field is the one that cannot be left empty.
         for name in &draft.missing {
             if let Some(field) = form.fields.iter_mut().find(|field| field.is_within(name)) {
                 field.is_required = true;

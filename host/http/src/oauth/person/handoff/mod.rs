@@ -11,8 +11,8 @@
 //! - `visitor`: a person who has signed in
 //!
 //! `GET /handoff/{token}` changes nothing: a person sees the page, an agent gets JSON. The person signs in, and
-//! sends the form; an agent redeems the address and makes the call through capabilities. Whoever is first uses the
-//! address up. `GET /map/handoffs/{handoff_id}/{record_id}` makes such an address from a record of the map.
+//! sends the form; an agent redeems the address and makes the call through capabilities. The first of the two uses
+//! the address up. `GET /map/handoffs/{handoff_id}/{record_id}` makes such an address from a record of the map.
 
 mod address;
 mod draft;
@@ -174,7 +174,7 @@ pub(crate) async fn submit(
     };
     let sending = Sending { app: &app, calls: &person.calls, drafted: &drafted, token: &token };
     let is_as_shown = form.field(SHOWN) == drafted.digest(&found.preview.draft);
-    // What was typed is not lost, and is sent only when the person says so again.
+    // The typed text is kept, and is sent only when the person confirms again.
     let outcome = match (is_renewed, is_as_shown) {
         (true, _) => Ok(Outcome::Renewed),
         (false, false) => Ok(Outcome::Changed),

@@ -7,7 +7,7 @@ use axum::{http::StatusCode, response::Response};
 use portolan_vocabulary::Failure;
 use serde_json::Value;
 
-/// What the refusal of a used address says of its person.
+/// The mark in the refusal of a used address that the person has used it themselves.
 const BY_YOU: &str = "you";
 
 #[derive(Template)]

@@ -1,4 +1,4 @@
-//! What the capability of the role `handoffs` says of an address.
+//! The answer of the capability of the role `handoffs` about an address.
 
 use crate::{App, oauth::person::calls::PersonCalls};
 use portolan_pipeline::Operation;
@@ -22,7 +22,7 @@ pub(super) struct Preview {
     #[serde(flatten)]
     pub(super) ids: Ids,
     pub(super) title: String,
-    /// What it is about, the most specific first.
+    /// The records that it is about, the most specific first.
     #[serde(default)]
     pub(super) about: Vec<About>,
     pub(super) draft: Draft,
@@ -121,7 +121,7 @@ pub(super) async fn preview(app: &App, token: &str) -> Result<Found, Failure> {
     Ok(Found { answer, preview, test_mode })
 }
 
-/// Previews an address in the name of a person, whom a refusal tells more.
+/// Previews an address in the name of a person; a refusal then has more detail.
 pub(super) async fn preview_as(
     app: &App,
     token: &str,

@@ -30,9 +30,10 @@ use std::sync::Arc;
 #[derive(Template)]
 #[template(path = "person/handoff_result.html")]
 struct ResultPage<'a> {
-    /// What was done, as the button said.
+    /// The action that was done, in the words of the button.
     title: &'a str,
-    /// What was made, as the person's own page shows it; `None` if it cannot be shown now.
+    /// The thing that was made, as the person's own page shows it; `None` if it cannot be shown
+    /// now.
     made: Option<Thing>,
     /// The capability's name, its page, and the heading there.
     capability: &'a str,

@@ -28,7 +28,7 @@ use std::time::Duration;
 const TRIES: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// What a call is made with.
+/// The context of a call that a form makes.
 pub(super) struct Sending<'a> {
     pub(super) app: &'a App,
     pub(super) calls: &'a PersonCalls<'a>,
@@ -93,7 +93,7 @@ impl Sending<'_> {
         }
     }
 
-    /// Uses the address up, so that agents see that it was finished. What was sent stays sent if that fails.
+    /// Uses the address up, so that agents see that it was finished. The call stays made if that fails.
     async fn use_up(&self) {
         match redeem(self.app, self.token, self.calls).await {
             Ok(_) => {}

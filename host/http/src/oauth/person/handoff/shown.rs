@@ -28,7 +28,7 @@ use portolan_vocabulary::{Role, Zone};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// What an address carries and what it never does, in words.
+/// The data that an address carries and the data that it never does, in words.
 const CARRIED: [(&str, &str); 9] = [
     ("target_id", "which company it is about"),
     ("role_id", "which role it is about"),
@@ -53,7 +53,7 @@ pub(super) struct Person<'a> {
     pub(super) form_token: &'a str,
 }
 
-/// What has become of the form.
+/// The outcome of the form.
 pub(super) enum Outcome {
     Nothing,
     /// The address had expired, and another one was made. Nothing was sent.
@@ -62,11 +62,11 @@ pub(super) enum Outcome {
     Changed,
     /// The call would succeed; the answer is what it would make.
     Tried(Things),
-    /// What an action that reads has found.
+    /// The things that an action that reads has found.
     Found(Things),
     /// The call was made.
     Sent {
-        /// The id of what was made.
+        /// The id of the thing that was made.
         made: String,
     },
     Refused(Refused),
@@ -110,16 +110,16 @@ struct HandoffPage<'a> {
 struct DraftedView<'a> {
     title: &'a str,
     note: Option<&'a str>,
-    /// What it costs, if it is not free.
+    /// The price, if it is not free.
     price: Option<String>,
     writes: bool,
     /// The digest of the draft.
     digest: String,
-    /// Whose component it is, if it is not this host's own.
+    /// The publisher of its component, if it is not this host.
     publisher: Option<String>,
 }
 
-/// What an agent needs to take the handoff up.
+/// The data with which an agent takes the handoff up.
 struct ForAgents {
     /// Field and value of the draft, as text.
     fields: Vec<(String, String)>,
@@ -157,7 +157,7 @@ impl<'a> Handoff<'a> {
             Outcome::Refused(refused) => Some(refused),
             _ => None,
         };
-        // A person cannot use what is of the other mode.
+        // A person cannot use a handoff of the other mode.
         let can_send =
             self.person.as_ref().is_some_and(|person| person.test_mode == self.found.test_mode);
         let shown = HandoffPage {

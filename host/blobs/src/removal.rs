@@ -1,0 +1,168 @@
+//! The removal of contents that no blob has, of uploads that never arrived, and of everything of an erased person.
+
+use crate::{
+    blobs::Blobs,
+    error::BlobError,
+    records::{BlobRecord, CONTENT, ContentRecord, EXPIRES_AT, OWNER, commit, find, parse, read},
+};
+use portolan_store::{Expectation, StateError};
+use portolan_vocabulary::Timestamp;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// The maximum number of documents that one unit removes or looks at.
+const BATCH: u32 = 100;
+/// The time after which a file that no document names is left over: far longer than a call or the end of an upload.
+const LEFT_OVER_MS: u64 = 3600 * 1000;
+/// The maximum number of times that a removal is tried again after a conflict.
+const ATTEMPTS: usize = 8;
+
+impl Blobs {
+    /// Removes a content if no blob has it.
+    pub async fn remove_unused(&self, digest: &str) -> Result<(), BlobError> {
+        for _ in 0..ATTEMPTS {
+            let mut unit = self.unit();
+            let contents = &self.records.contents;
+            let found = read::<ContentRecord>(&mut unit, contents, digest).await?;
+            let Some((content, revision)) = found else { return Ok(()) };
+            let users = (CONTENT, json!({ "eq": digest }));
+            if !find(&mut unit, &self.records.blobs, users, 1).await?.is_empty() {
+                return Ok(());
+            }
+            // A blob that was given the content meanwhile has changed the record, so this does not commit.
+            unit.delete(contents, digest, Expectation::Revision(revision)).await?;
+            if commit(unit).await? {
+                return Ok(self.contents.remove(&content.object).await?);
+            }
+        }
+        Err(StateError::Conflict.into())
+    }
+
+    /// Removes every blob of a person who is being erased, with the contents that nobody else has.
+    pub async fn remove_all_of(&self, owner_id: &str) -> Result<(), BlobError> {
+        let digests = self.remove_found((OWNER, json!({ "eq": owner_id })), false).await?;
+        for digest in &digests {
+            self.remove_unused(digest).await?;
+        }
+        Ok(())
+    }
+
+    /// Removes uploads that never arrived, contents that no blob has, and files that no document names. What fails does
+    /// not keep the rest; the first error is returned.
+    pub async fn sweep(&self) -> Result<(), BlobError> {
+        let now = self.clock.now();
+        let expired = (EXPIRES_AT, json!({ "lte": now.as_millis() }));
+        let before = Timestamp::from_millis(now.as_millis().saturating_sub(LEFT_OVER_MS));
+        let mut first = None;
+        let mut note = |step: &str, error: BlobError| {
+            tracing::error!(step, %error, "files cannot be removed");
+            first.get_or_insert(error);
+        };
+        if let Err(error) = self.remove_found(expired, true).await {
+            note("uploads that never arrived", error);
+        }
+        if let Err(error) = self.contents.remove_incoming(before).await {
+            note("what was arriving", error.into());
+        }
+        let is_own = match self.hold_place(false).await {
+            Ok(is_own) => is_own,
+            Err(error) => {
+                // A place that does not answer has no parts either.
+                note("the owner of the files", error);
+                return first.map_or(Ok(()), Err);
+            }
+        };
+        if !is_own {
+            tracing::error!(
+                "the files may belong to another database: none is removed that no document names"
+            );
+        }
+        match self.contents.parts().await {
+            Ok(parts) => {
+                for part in parts {
+                    if let Err(error) = self.sweep_part(&part, before, is_own).await {
+                        note(&part, error);
+                    }
+                }
+            }
+            Err(error) => note("the parts of the folder", error.into()),
+        }
+        first.map_or(Ok(()), Err)
+    }
+
+    /// Sweeps the files whose digests begin with these digits.
+    async fn sweep_part(
+        &self,
+        part: &str,
+        before: Timestamp,
+        is_own: bool,
+    ) -> Result<(), BlobError> {
+        let names = self.contents.names(part, before).await?;
+        for names in names.chunks(BATCH as usize) {
+            self.sweep_files(names, is_own).await?;
+        }
+        Ok(())
+    }
+
+    /// Removes those of these files that no document names, if the place `is_own`, and the contents among them that no
+    /// blob has.
+    async fn sweep_files(&self, names: &[String], is_own: bool) -> Result<(), BlobError> {
+        let digest = |name: &String| name.split('-').next().unwrap_or_default().to_owned();
+        let digests: Vec<String> = names.iter().map(digest).collect();
+        let ids: Vec<&str> = digests.iter().map(String::as_str).collect();
+        let mut unit = self.unit();
+        let contents = unit.get_many(&self.records.contents, &ids).await?;
+        for (name, content) in names.iter().zip(contents) {
+            let content: Option<ContentRecord> =
+                content.map(|found| parse(&found.id, &found.body)).transpose()?;
+            if is_own && content.is_none_or(|content| content.object != *name) {
+                self.contents.remove(name).await?;
+                tracing::info!(name, "a file that no document named is removed");
+            }
+        }
+        let users = (CONTENT, json!({ "in": digests }));
+        let users = find(&mut unit, &self.records.blobs, users, BATCH).await?;
+        let mut used = BTreeSet::new();
+        for hit in users {
+            let record: BlobRecord = parse(&hit.document.id, &hit.document.body)?;
+            used.extend(record.content);
+        }
+        for digest in digests.iter().filter(|digest| !used.contains(*digest)) {
+            self.remove_unused(digest).await?;
+        }
+        Ok(())
+    }
+
+    /// Removes the blobs whose records satisfy a comparison, and returns the digests of their contents. `counts` tells
+    /// whether the person's account is kept.
+    async fn remove_found(
+        &self,
+        (path, comparison): (&str, Value),
+        counts: bool,
+    ) -> Result<BTreeSet<String>, BlobError> {
+        let (mut digests, mut conflicts) = (BTreeSet::new(), 0);
+        loop {
+            let mut unit = self.unit();
+            let found =
+                find(&mut unit, &self.records.blobs, (path, comparison.clone()), BATCH).await?;
+            if found.is_empty() {
+                return Ok(digests);
+            }
+            for hit in found {
+                let document = hit.document;
+                let record: BlobRecord = parse(&document.id, &document.body)?;
+                digests.extend(record.content.clone());
+                if counts {
+                    self.release(&mut unit, &record.owner_id, (1, record.bytes)).await?;
+                }
+                self.remove(&mut unit, (&document.id, document.revision), &record).await?;
+            }
+            if !commit(unit).await? {
+                conflicts += 1;
+            }
+            if conflicts > ATTEMPTS {
+                return Err(StateError::Conflict.into());
+            }
+        }
+    }
+}
