@@ -15,10 +15,12 @@ mod postgres;
 mod run;
 mod sbom;
 mod screenshots;
+mod tests;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use run::{cargo, cargo_command, print_progress};
+use std::process;
 
 /// The part of the benchmarks that is about quality, not about time.
 const RELEVANCE: &str = "relevance";
@@ -127,15 +129,19 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
     debian::install_prometheus()?;
     clients::install()?;
     clients::install_toolchains(full)?;
-    let mut tests = cargo_command(&["test", "--workspace", "--no-fail-fast"]);
-    if let Some(folder) = run::memory_folder() {
-        tests.env("TMPDIR", folder);
-    }
-    if full {
-        tests.env("PORTOLAN_TEST_FULL", "1");
-    }
+    let memory = run::memory_folder();
+    let prepare = |tests: &mut process::Command| {
+        if let Some(folder) = memory {
+            tests.env("TMPDIR", folder);
+        }
+        if full {
+            tests.env("PORTOLAN_TEST_FULL", "1");
+        }
+    };
     if let Some(filter) = filter {
-        return run::run(tests.arg(filter));
+        let mut tests = cargo_command(&["test", "--workspace", "--no-fail-fast", filter]);
+        prepare(&mut tests);
+        return run::run(&mut tests);
     }
     print_progress("checking the format");
     cargo(&["fmt", "--all", "--check"])?;
@@ -150,7 +156,7 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
         cargo(&["deny", "check"])?;
     }
     print_progress("running the tests");
-    run::run(&mut tests)?;
+    tests::run(prepare)?;
     if full {
         fuzz::run_all(FUZZ_SECONDS)?;
         bench(true, &[])?;
