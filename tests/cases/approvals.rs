@@ -258,12 +258,12 @@ async fn a_call_is_made_once_although_its_outcome_is_told_late() {
     let mut ada = Limited::new(&host).await;
     ada.allow_alone(&[]).await;
     let id = ada.waits(LEDGER, open("savings")).await;
-    ada.approve().await;
-    ada.ended(&id).await;
-    // As after a crash between the call's commit and the telling of its outcome.
     let database = host.database();
     let body = format!("SELECT body FROM documents WHERE id = '{id}'");
     let body: Value = serde_json::from_str(&database.texts(&body).await.remove(0)).unwrap();
+    ada.approve().await;
+    ada.ended(&id).await;
+    // As after a crash between the call's commit and the telling of its outcome.
     let call: Value = serde_json::from_str(text(&body, "call")).unwrap();
     let input = json!({ "approval_id": id, "call": call }).to_string().replace('\'', "''");
     let approved = format!(

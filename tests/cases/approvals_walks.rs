@@ -17,11 +17,12 @@ use serde_json::{Value, json};
 
 const LEDGER: &str = "ledger";
 const WALKER: &str = "walker";
-const GRANTS: &str = "[grants]\nwalker = [\"invoke:ledger.open\", \"invoke:social_relationships.note\", \"invoke:approvals.set_policy\", \"invoke:approvals.approve\", \"invoke:approvals.tighten\"]\n";
+const GRANTS: &str = "[grants]\nwalker = [\"invoke:ledger.open\", \"invoke:social_relationships.note\", \"invoke:approvals.set_policy\", \"invoke:approvals.approve\", \"invoke:approvals.tighten\", \"invoke:agent_credits.transfer\"]\n";
 
 /// Returns options of a host with a component of another publisher, whose action `act` performs these operations.
 fn options(script: Value) -> Options {
     let names = [
+        "agent_credits",
         "approvals",
         "ledger",
         "social_permissions",
@@ -44,6 +45,7 @@ fn script(category: &str, operations: Value) -> Value {
             { "capability": APPROVALS, "action": "set_policy" },
             { "capability": APPROVALS, "action": "approve" },
             { "capability": APPROVALS, "action": "tighten" },
+            { "capability": "agent_credits", "action": "transfer" },
         ],
         "annotations": [{ "key": "portolan/consequence", "value": { "category": category } }],
         "operations": operations,
@@ -133,6 +135,31 @@ async fn an_approval_covers_each_nested_call_once_and_no_other() {
     for account in ["seen", "unseen"] {
         ada.agent().result(LEDGER, balance(account)).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_nested_calls_of_a_call_spend_is_added() {
+    // The agent that gets the credits does not exist: what was permitted counts all the same.
+    let transfer = |op: &str, amount: u64| {
+        let to = "agt_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+        let input = json!({ "to_agent_id": to, "amount": amount });
+        invoke(op, "agent_credits", "transfer", input)
+    };
+    let parts = json!([transfer("invoke", 2), transfer("invoke", 3), transfer("pass_on", 4)]);
+    let host = Host::start(options(script("message", parts))).await;
+    let mut ada = Limited::new(&host).await;
+    ada.limit(|form| form.with("field.max_amount", "9").with("field.currency", "")).await;
+    let reply = ada.agent().call(WALKER, act()).await;
+    assert_ne!(reply.body["error_code"], "approval_required", "{}", reply.text);
+    ada.limit(|form| form.with("field.max_amount", "8").with("field.currency", "")).await;
+    let reply = ada.agent().call(WALKER, act()).await;
+    reply.assert_refused(403, "approval_required");
+    assert_eq!(reply.body["conflict"]["reason"], "amount", "{}", reply.text);
+    // The person sees the one that was too much.
+    let approval = ada.get(text(&reply.body["conflict"], "approval_id")).await;
+    let also = text(&approval, "also");
+    assert_eq!(also.matches("agent_credits transfer").count(), 1, "{also}");
+    assert!(also.contains("\"amount\": 4"), "{also}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

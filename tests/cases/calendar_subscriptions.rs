@@ -237,9 +237,9 @@ async fn what_is_no_calendar_changes_nothing() {
     let html = "content-type: text/html\r\n";
     let too_large = format!("{}{}", both(), "X-LONG:x\r\n".repeat(30_000));
     for (answer, problem) in [
-        (response("200 OK", html, &both()), "another type"),
+        (response("200 OK", html, &both()), "Copy the address in iCal format"),
         (calendar("<html></html>", ""), "not a calendar"),
-        (calendar(&too_large, ""), "bytes"),
+        (calendar(&too_large, ""), "bytes. Publish a calendar with fewer past events."),
         (response("302 Found", "location: http://plain.example/\r\n", ""), "redirects"),
         (response("302 Found", "location: https://127.0.0.1/\r\n", ""), "redirects"),
     ] {
@@ -253,6 +253,49 @@ async fn what_is_no_calendar_changes_nothing() {
     server.answer(response("200 OK", "content-type: text/plain\r\n", &file(&dentist())));
     next_reading(&host, &id).await;
     assert_eq!(titles(&ada).await, ["Dentist"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_cannot_make_later_requests_invalid() {
+    let server = CalendarServer::new().await;
+    let host = server.host().await;
+    let ada = person(&host, ADA).await.0;
+    server.answer(calendar(&both(), "etag: one\ttwo\r\n"));
+    let id = subscribe(&ada, &server.url()).await;
+    server.server.forget_requests();
+    next_reading(&host, &id).await;
+    let asked = server.server.requests();
+    assert!(
+        asked.len() == 1 && !asked[0].to_ascii_lowercase().contains("if-none-match"),
+        "{asked:?}"
+    );
+    let long = format!("location: https://{MOVED}/{}.ics\r\n", "a".repeat(2048));
+    server.answer(response("301 Moved Permanently", &long, ""));
+    next_reading(&host, &id).await;
+    let failing = listed(&ada).await;
+    assert!(failing["problem"].as_str().unwrap().contains("redirects"), "{failing:#}");
+    server.answer(calendar(&both(), "etag: one\r\n"));
+    next_reading(&host, &id).await;
+    assert_eq!(listed(&ada).await["state"], "active");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stored_request_that_the_host_refuses_is_told_and_mended() {
+    let server = CalendarServer::new().await;
+    let host = server.host().await;
+    let ada = person(&host, ADA).await.0;
+    server.answer(calendar(&both(), "etag: one\r\n"));
+    let id = subscribe(&ada, &server.url()).await;
+    let damage = format!(
+        r#"UPDATE documents SET body = replace(body, '"etag":"one"', '"etag":"o\tne"') WHERE id = '{id}'"#
+    );
+    assert_eq!(host.database().execute(&damage).await, 1);
+    next_reading(&host, &id).await;
+    let failing = listed(&ada).await;
+    let problem = "The stored address is refused. Subscribe again.";
+    assert_eq!((&failing["state"], &failing["problem"]), (&json!("failing"), &json!(problem)));
+    next_reading(&host, &id).await;
+    assert_eq!(listed(&ada).await["state"], "active");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -310,7 +310,10 @@ async fn a_date_costs_more_and_is_for_adults() {
     let unlisted = || date(json!({ "visibility": "unlisted" }));
     let one = Party::with(&host, "+14155550101", unlisted()).await;
     let other = Party::with(&host, "+14155550102", unlisted()).await;
-    let pairing = one.propose(&other).await;
+    let proposed = one.call_propose(&other).await;
+    let pairing = proposed.body["result"]["pairing_id"].clone();
+    // The declared price, with which limits of a person are compared, is that of the dearest category.
+    assert_eq!(proposed.body["meta"]["cost_credits"], 2, "{}", proposed.text);
     assert_eq!(one.funds().await, (18, 2));
     // A person without a year of birth does not count as an adult.
     correct_birth_year(&host, &other.lister.id, json!(null)).await;

@@ -56,6 +56,42 @@ async fn a_release_whose_time_is_over_waits_for_a_decision() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_version_that_nobody_has_called_is_not_promoted_by_itself() {
+    let host = Host::start_at_fixed_time(Options::with(&["template"])).await;
+    let path = "/catalog/publish?file=template.wasm&share=50&for_s=60&promote=true";
+    assert_eq!(post(&host, path, version("1.3.0")).await.status, 200);
+    assert_eq!(release(&host, "template_000").await["promotes"], true);
+    host.advance(Duration::from_secs(60)).await;
+    let waiting = wait_for_release(&host, "template_000", |found| found["promotes"] == false).await;
+    assert!(is_running(&waiting), "{waiting:#}");
+    let is_over = |status: &Value| status["releases"][0]["due_at"] == waiting["due_at"];
+    host.wait_for("end of its time", is_over).await;
+    let problems = host.operate("/problems").await.text;
+    assert!(problems.contains("the time of the release of template_000 1.3.0 is over"));
+    // It can still be promoted by hand, once.
+    let promote = "/catalog/template_000/release/promote";
+    let promoted = post(&host, promote, Vec::new()).await;
+    assert_eq!(promoted.body["state"], "serving", "{}", promoted.text);
+    assert_eq!(release(&host, "template_000").await["state"], "promoted");
+    let late = post(&host, "/catalog/template_000/release/abort", Vec::new()).await;
+    assert_eq!(late.body["conflict"]["reason"], "no_release", "{}", late.text);
+    assert!(late.text.contains("portolan rollback template_000"), "{}", late.text);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn parameters_of_a_release_publish_nothing_to_everybody() {
+    let host = Host::with(&["template"]).await;
+    for parameters in ["for_s=3600&promote=true", "promote=true", "share=5&promote=true"] {
+        let path = format!("/catalog/publish?file=template.wasm&{parameters}");
+        let refused = post(&host, &path, version("1.3.0")).await;
+        refused.assert_refused(400, "validation_failed");
+        assert!(refused.text.contains("give `share`, 1 to 50"), "{}", refused.text);
+    }
+    assert_eq!(serving_version(&host.agent().await).await, "1.2.0");
+    assert_eq!(host.status().await["releases"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_commands_begin_change_promote_and_abort_a_release() {
     let host = Host::with(&["template"]).await;
     let folder = host.folder.path().to_owned();

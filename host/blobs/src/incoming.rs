@@ -106,13 +106,21 @@ impl Incoming {
         let object = Folder::new_name(&digest, blobs.clock.now());
         let mut named = Some(named);
         let ended = blobs.end_upload(&id, (&digest, bytes), &object, &mut named).await;
-        if named.is_none() && matches!(ended, Ok(false)) {
-            // Another upload of the same content was faster. After an error the file is left to the sweep: the commit
-            // may have succeeded.
-            blobs.contents.remove(&object).await?;
+        if named.is_none()
+            && is_unused(&ended)
+            && let Err(error) = blobs.contents.remove(&object).await
+        {
+            tracing::error!(%error, object, "a file that no document names is left to the sweep");
         }
         ended.map(|_| Arrived { digest, bytes })
     }
+}
+
+/// Returns whether no document names the file of an upload that has ended so: another upload of the same content was
+/// faster, or the blob was deleted meanwhile. After an error of the database its commit may have succeeded, so that the
+/// file is left to the sweep.
+fn is_unused(ended: &Result<bool, BlobError>) -> bool {
+    !matches!(ended, Ok(true) | Err(BlobError::State(StateError::Db(_))))
 }
 
 impl Blobs {
@@ -162,5 +170,20 @@ impl Blobs {
         let (at, input) = (unit.now(), json!({ "blob_id": id }).to_string());
         let setting = format!("arrived/{id}");
         unit.change_timer(key, TimerChange::Set { setting, at, action, input });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portolan_store::DbError;
+
+    #[test]
+    fn the_file_of_an_upload_is_kept_only_if_a_document_may_name_it() {
+        let unused = |ended: Result<bool, BlobError>| is_unused(&ended);
+        assert!(unused(Ok(false)) && unused(Err(BlobError::NoUpload)));
+        assert!(unused(Err(BlobError::UploadEnded)) && unused(Err(StateError::Conflict.into())));
+        let unknown = DbError::Declaration(String::new());
+        assert!(!unused(Ok(true)) && !unused(Err(unknown.into())));
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     error::BlobError,
     records::{BlobRecord, CONTENT, ContentRecord, EXPIRES_AT, OWNER, commit, find, parse, read},
 };
-use portolan_store::{Expectation, StateError};
+use portolan_store::{Expectation, Hit, StateError};
 use portolan_vocabulary::Timestamp;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -112,9 +112,18 @@ impl Blobs {
         let ids: Vec<&str> = digests.iter().map(String::as_str).collect();
         let mut unit = self.unit();
         let contents = unit.get_many(&self.records.contents, &ids).await?;
+        // The contents that are kept.
+        let mut used = BTreeSet::new();
         for (name, content) in names.iter().zip(contents) {
-            let content: Option<ContentRecord> =
-                content.map(|found| parse(&found.id, &found.body)).transpose()?;
+            let content = content.map(|found| parse::<ContentRecord>(&found.id, &found.body));
+            let content = match content.transpose() {
+                Ok(content) => content,
+                Err(error) => {
+                    tracing::error!(name, %error, "a file is kept whose record cannot be read");
+                    used.insert(digest(name));
+                    continue;
+                }
+            };
             if is_own && content.is_none_or(|content| content.object != *name) {
                 self.contents.remove(name).await?;
                 tracing::info!(name, "a file that no document named is removed");
@@ -122,19 +131,17 @@ impl Blobs {
         }
         let users = (CONTENT, json!({ "in": digests }));
         let users = find(&mut unit, &self.records.blobs, users, BATCH).await?;
-        let mut used = BTreeSet::new();
-        for hit in users {
-            let record: BlobRecord = parse(&hit.document.id, &hit.document.body)?;
-            used.extend(record.content);
-        }
+        // One that cannot be read keeps its content too: `remove_unused` finds it by the index.
+        let users = users.iter().filter_map(readable);
+        used.extend(users.filter_map(|record| record.content));
         for digest in digests.iter().filter(|digest| !used.contains(*digest)) {
             self.remove_unused(digest).await?;
         }
         Ok(())
     }
 
-    /// Removes the blobs whose records satisfy a comparison, and returns the digests of their contents. `counts` tells
-    /// whether the person's account is kept.
+    /// Removes the blobs whose records satisfy a comparison, and returns the digests of their contents. A record that
+    /// cannot be read is logged and stays. `counts` tells whether the person's account is kept.
     async fn remove_found(
         &self,
         (path, comparison): (&str, Value),
@@ -145,17 +152,19 @@ impl Blobs {
             let mut unit = self.unit();
             let found =
                 find(&mut unit, &self.records.blobs, (path, comparison.clone()), BATCH).await?;
-            if found.is_empty() {
-                return Ok(digests);
-            }
+            let mut removed = 0;
             for hit in found {
+                let Some(record) = readable(&hit) else { continue };
                 let document = hit.document;
-                let record: BlobRecord = parse(&document.id, &document.body)?;
                 digests.extend(record.content.clone());
                 if counts {
                     self.release(&mut unit, &record.owner_id, (1, record.bytes)).await?;
                 }
                 self.remove(&mut unit, (&document.id, document.revision), &record).await?;
+                removed += 1;
+            }
+            if removed == 0 {
+                return Ok(digests);
             }
             if !commit(unit).await? {
                 conflicts += 1;
@@ -164,5 +173,80 @@ impl Blobs {
                 return Err(StateError::Conflict.into());
             }
         }
+    }
+}
+
+/// Returns the record of a blob; `None`, with a line in the log, if it cannot be read.
+fn readable(hit: &Hit) -> Option<BlobRecord> {
+    let document = &hit.document;
+    let record = parse(&document.id, &document.body);
+    record.inspect_err(|error| tracing::error!(%error, "a record of a file is left out")).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{folder::Folder, records::write, settings::MediaSettings};
+    use portolan_store::{DatabaseUrl, Store};
+    use portolan_vocabulary::{Clock, Keyring, Quotas};
+    use tempfile::TempDir;
+
+    const OWNER_ID: &str = "own_01J00000000000000000000001";
+
+    async fn opened(folder: &TempDir) -> Blobs {
+        let keys = Keyring::parse(&Keyring::generate().unwrap()).unwrap();
+        let url = DatabaseUrl::from(folder.path().join("portolan.db"));
+        let store = Store::open(&url, &keys, Clock::system(), Quotas::default()).await.unwrap();
+        let (settings, url) = (MediaSettings::default(), "https://host.example");
+        Blobs::open(store, folder.path(), settings, &keys, url, Clock::system()).await.unwrap()
+    }
+
+    fn upload() -> BlobRecord {
+        BlobRecord {
+            capability: "media".to_owned(),
+            owner_id: OWNER_ID.to_owned(),
+            test_mode: false,
+            content: None,
+            bytes: 1,
+            action: None,
+            expires_at: Some(1),
+            serving: None,
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_record_that_cannot_be_read_does_not_keep_others() {
+        let folder = TempDir::new().unwrap();
+        let blobs = opened(&folder).await;
+        let absent = Expectation::Absent;
+        let unreadable = json!({ "owner_id": OWNER_ID, "expires_at": 1 }).to_string();
+        let mut unit = blobs.unit();
+        unit.put(&blobs.records.blobs, "blob_1", unreadable, absent).await.unwrap();
+        write(&mut unit, &blobs.records.blobs, "blob_2", &upload(), absent).await.unwrap();
+        assert!(commit(unit).await.unwrap());
+        blobs.sweep().await.unwrap();
+        blobs.remove_all_of(OWNER_ID).await.unwrap();
+        let left =
+            blobs.unit().get_many(&blobs.records.blobs, &["blob_1", "blob_2"]).await.unwrap();
+        assert_eq!(left.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false]);
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_file_whose_record_cannot_be_read_stays() {
+        let folder = TempDir::new().unwrap();
+        let blobs = opened(&folder).await;
+        let at = Timestamp::from_millis(1);
+        let names = ["ab01", "ab02"].map(|digest| Folder::new_name(digest, at));
+        for name in &names {
+            blobs.contents.store(b"content".to_vec(), name, at).await.unwrap();
+        }
+        let mut unit = blobs.unit();
+        let unreadable = json!({ "used_at": 1 }).to_string();
+        let absent = Expectation::Absent;
+        unit.put(&blobs.records.contents, "ab01", unreadable, absent).await.unwrap();
+        assert!(commit(unit).await.unwrap());
+        blobs.sweep().await.unwrap();
+        assert!(blobs.contents.has(&names[0]).await.unwrap());
+        assert!(!blobs.contents.has(&names[1]).await.unwrap());
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     snapshot::Releases,
     status::ReleaseAtNode,
 };
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
 /// How the note of installations names the loading of a release's canary beside the entries of the history.
 const fn load_of(release: i64) -> i64 {
@@ -41,7 +41,8 @@ impl Keeper {
             && self.aborted.contains(&(capability.id.to_string(), capability.digest.to_string()))
     }
 
-    /// Reads the releases that run, and begins to load the canaries that are missing.
+    /// Reads the releases that run, and begins to load the canaries that are missing, or that the host has failed to load
+    /// some time ago.
     pub(super) async fn follow_releases(&mut self) {
         let mut running = match self.catalog.store.running_releases().await {
             Ok(running) => running,
@@ -68,6 +69,7 @@ impl Keeper {
                 state: CanaryState::Apart,
             });
             canary.record = record;
+            canary.retry_if_due();
             let is_beside = match (canary.beside(), served) {
                 (Some(beside), Some(served)) => Arc::ptr_eq(beside, served),
                 (None, None) => true,
@@ -92,7 +94,8 @@ impl Keeper {
         match begun {
             Ok(true) => {}
             Ok(false) => {
-                canary.state = CanaryState::Refused { error: LoadError::StartFailed, beside };
+                let (error, since) = (LoadError::StartFailed, Instant::now());
+                canary.state = CanaryState::Refused { error, beside, since };
                 return;
             }
             Err(error) => {
@@ -139,7 +142,7 @@ impl Keeper {
                     "the version of a release cannot be loaded here: {}",
                     error.message()
                 );
-                CanaryState::Refused { error, beside }
+                CanaryState::Refused { error, beside, since: Instant::now() }
             }
         };
     }
@@ -181,10 +184,7 @@ impl Keeper {
                 served_version: release.served_version.clone(),
                 share: release.share,
                 state: canary.state_name(),
-                problem: match &canary.state {
-                    CanaryState::Refused { error, .. } => Some(error.message()),
-                    _ => None,
-                },
+                problem: canary.refusal().map(LoadError::message),
                 due_at: release.due_at,
             }
         };

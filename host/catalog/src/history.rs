@@ -88,7 +88,7 @@ impl Keeper {
             state: VersionState::Accepted,
         };
         let keep = options.publishing.keep;
-        self.catalog.store.add_version(&record, content.as_deref(), keep).await?;
+        self.catalog.store.add_version(&record, content.as_deref(), keep, None).await?;
         Ok(())
     }
 

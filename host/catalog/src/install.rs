@@ -203,7 +203,8 @@ impl Keeper {
 
     /// Writes the component to a temporary file, records the version, and renames the file into place.
     /// Returns the fingerprint of the file, and `false` if the operator requested a version that this node
-    /// has already installed as the desired one.
+    /// has already installed as the desired one. The version of a release is recorded in any case, because its
+    /// release ends with the record.
     async fn write_version(
         &mut self,
         file: &str,
@@ -233,6 +234,7 @@ impl Keeper {
                         && desired.digest == record.digest
                         && desired.state == VersionState::Accepted
                         && self.note.has_installed(desired)
+                        && requested.promotion.is_none()
                 });
                 match installed {
                     Some(desired) => (desired.seq, false),
@@ -252,7 +254,7 @@ impl Keeper {
     }
 
     /// Records a version that the operator has requested, with its content, and the decision in the audit
-    /// log. Returns the number of the version's entry.
+    /// log. Returns the number of the version's entry; `NoRelease` if it is that of a release that does not run.
     async fn record(
         &self,
         requested: &Requested,
@@ -266,7 +268,16 @@ impl Keeper {
             ..record.clone()
         };
         let keep = self.catalog.options.publishing.keep;
-        let seq = self.catalog.store.add_version(&record, Some(content), keep).await?;
+        let promotion = requested.promotion.as_ref();
+        let store = &self.catalog.store;
+        let Some(seq) = store.add_version(&record, Some(content), keep, promotion).await? else {
+            // It was about to serve, so its version may be recorded as the highest one.
+            if let Some(serving) = self.find_serving(&record.capability_id) {
+                let (from, to) = (record.version.as_str(), serving.descriptor.version.as_str());
+                store.put_highest_version(&record.capability_id, Some(from), Some(to)).await?;
+            }
+            return Err(PublishError::NoRelease(record.capability_id));
+        };
         let decision = requested.decision;
         let operator = requested.decider.operator.as_ref();
         let about = (&*record.capability_id, &*record.version, &*record.digest);

@@ -6,6 +6,7 @@ use crate::{
     keeper::{FileState, Keeper},
     permission::Permission,
     refusal::LoadError,
+    releases::Canary,
     status::{Loaded, Refused, Status},
 };
 
@@ -15,6 +16,18 @@ impl Keeper {
         let mut waiting = Vec::new();
         for unapplied in self.unapplied.values() {
             if let LoadError::PendingApproval { candidate, missing } = &unapplied.error {
+                waiting
+                    .push(Waiting { candidate: (**candidate).clone(), missing: missing.clone() });
+            }
+        }
+        for refusal in self.canaries.values().filter_map(Canary::refusal) {
+            // The version of a release may wait as the desired version too.
+            let is_new = |candidate: &Candidate| {
+                waiting.iter().all(|other: &Waiting| other.candidate.digest != candidate.digest)
+            };
+            if let LoadError::PendingApproval { candidate, missing } = refusal
+                && is_new(candidate)
+            {
                 waiting
                     .push(Waiting { candidate: (**candidate).clone(), missing: missing.clone() });
             }

@@ -8,7 +8,9 @@ use crate::{
     releases::obstacles,
     snapshot::Snapshot,
 };
-use portolan_store::{Arrival, DbError, NewRelease, ReleaseEnding, ReleaseRecord, ReleaseState};
+use portolan_store::{
+    Arrival, DbError, NewRelease, Promotion, ReleaseEnding, ReleaseRecord, ReleaseState,
+};
 use portolan_vocabulary::{RELEASE_SHARES, ReleaseFigures, Timestamp};
 use serde::Serialize;
 use std::time::Duration;
@@ -209,7 +211,8 @@ impl Catalog {
         self.newest_release(id).await
     }
 
-    /// Publishes the canary of a release for all callers, which ends the release.
+    /// Publishes the canary of a release for all callers, which ends the release. Once it has ended, nothing is published:
+    /// `NoRelease`.
     pub async fn promote_release(
         &self,
         id: &str,
@@ -219,10 +222,10 @@ impl Catalog {
     }
 
     /// Promotes a release whose time is over.
-    pub(super) async fn promote_by_itself(&self, id: &str) -> Result<(), PublishError> {
+    pub(super) async fn promote_by_itself(&self, id: &str) -> Result<Published, PublishError> {
         let name = format!("{}, by --promote", self.running_release(id).await?.release.started_by);
         let decider = Decider { operator: None, name };
-        self.promote(id, "release:promoted", decider).await.map(drop)
+        self.promote(id, "release:promoted", decider).await
     }
 
     async fn promote(
@@ -234,16 +237,11 @@ impl Catalog {
         let ReleaseRecord { id: release_id, release, .. } = self.running_release(id).await?;
         let (capability, content) = self.fetch_component(&release.digest, &release.file).await?;
         let source = format!("a release to {} % of the callers; {}", release.share, release.source);
-        let by = decider.name.clone();
+        let by = Some(decider.name.clone());
+        let ending = ReleaseEnding { by, ..self.ending_of(release_id).await? };
+        let promotion = Promotion { release: release_id, ending };
         let request = (Arrival::Published, decision, source, decider);
-        let published =
-            self.request_installation(capability, content, release.file, request).await?;
-        // The keeper has ended the release, unless the version was the desired one before.
-        if matches!(published.state, PublishedState::Serving | PublishedState::Unchanged) {
-            self.end_overtaken_release(release_id, &release.digest, Some(by)).await?;
-            self.decided.notify_one();
-        }
-        Ok(published)
+        self.request_installation(capability, content, release.file, request, Some(promotion)).await
     }
 
     /// Ends a release since whose beginning a version with this digest was published or rolled back to.

@@ -3,12 +3,13 @@
 
 use crate::{
     catalog::Catalog,
-    publishing::PublishError,
+    publishing::{PublishError, PublishedState},
     releases::{Release, minute},
 };
 use portolan_store::{DbError, ReleaseCount, ReleaseEnding, ReleaseSide, ReleaseState};
 use portolan_vocabulary::{
-    RELEASE_SPANS_MINUTES, ReleaseBreach, ReleaseFigures, Timestamp, release_breach,
+    RELEASE_SPANS_MINUTES, ReleaseBreach, ReleaseFigures, Timestamp, promotion_doubt,
+    release_breach,
 };
 use std::{
     sync::{Arc, atomic::Ordering::Relaxed},
@@ -18,6 +19,9 @@ use tokio::sync::watch;
 
 /// The interval in which counts are recorded and the rules applied.
 const INTERVAL: Duration = Duration::from_secs(1);
+/// How long only the node that has begun to promote a release by itself tries to. Its attempt has ended by then, or the
+/// node has.
+const PROMOTION_LEASE: Duration = Duration::from_secs(300);
 
 impl Catalog {
     /// Watches the releases until `stop` changes. Without a release, it does nothing but look at the snapshot.
@@ -47,7 +51,10 @@ impl Catalog {
                 return self.abort_by_rule(id, release, breach, (served, canary)).await;
             }
         }
-        self.promote_if_due(id, release, now).await
+        match release.counts.is_stopped() {
+            true => Ok(()),
+            false => self.promote_if_due(id, release, now).await,
+        }
     }
 
     /// Records what this node has counted since the last time. Returns whether there was something.
@@ -100,8 +107,9 @@ impl Catalog {
         Ok(())
     }
 
-    /// Promotes a release whose time is over, if that was asked for. One node does it, in a task of its own, because the
-    /// installation may take a while.
+    /// Promotes a release whose time is over, if that was asked for and its calls do not speak against it. One node does
+    /// it, in a task of its own, because the installation may take a while. If it fails for a reason that may pass, or the
+    /// node ends, it is tried again after [`PROMOTION_LEASE`].
     async fn promote_if_due(
         self: &Arc<Self>,
         id: &str,
@@ -111,22 +119,46 @@ impl Catalog {
         let Some(due_at) = release.promotes_at.filter(|due_at| *due_at <= now) else {
             return Ok(());
         };
-        if !self.store.claim_promotion(release.id).await? {
+        if !self.store.claim_promotion(release.id, PROMOTION_LEASE, now).await? {
             return Ok(());
         }
-        let (catalog, id) = (Arc::clone(self), id.to_owned());
+        let (_, canary) = all_figures(&self.store.release_counts(release.id).await?, now);
+        if let Some(doubt) = promotion_doubt(&canary) {
+            tracing::warn!(id, "a release is not promoted by itself: {doubt}");
+            return self.give_up_promotion(release.id).await;
+        }
+        let (catalog, id, release) = (Arc::clone(self), id.to_owned(), release.id);
         tracing::info!(id, %due_at, "a release is promoted, because its time is over");
         tokio::spawn(async move {
-            if let Err(error) = catalog.promote_by_itself(&id).await {
-                report(&id, &error);
+            match catalog.promote_by_itself(&id).await {
+                Ok(published) if published.state == PublishedState::PendingApproval => {
+                    tracing::warn!(id, "the version of a release waits for approval");
+                }
+                Ok(_) => {}
+                Err(error) => catalog.note_failed_promotion(&id, release, error).await,
             }
         });
         Ok(())
     }
-}
 
-fn report(id: &str, error: &PublishError) {
-    tracing::error!(id, reason = error.reason(), "a release is not promoted by itself: {error}");
+    async fn note_failed_promotion(&self, id: &str, release: i64, error: PublishError) {
+        let reason = error.reason();
+        tracing::error!(id, reason, "a release is not promoted by itself: {error}");
+        if error.can_pass() {
+            return;
+        }
+        // If this fails too, the next attempt ends here again.
+        if let Err(error) = self.give_up_promotion(release).await {
+            tracing::warn!(%error, id, "a release is still to be promoted by itself");
+        }
+    }
+
+    /// Lets a release wait for a decision in place of being promoted by itself.
+    async fn give_up_promotion(&self, release: i64) -> Result<(), DbError> {
+        self.store.give_up_promotion(release, self.options.clock.now()).await?;
+        self.decided.notify_one();
+        Ok(())
+    }
 }
 
 fn longest_span() -> u64 {

@@ -13,7 +13,7 @@ use crate::{
     release_requests::ReleaseStatus,
     status::Status,
 };
-use portolan_store::{Arrival, DbError, VersionEntry, VersionState};
+use portolan_store::{Arrival, DbError, Promotion, VersionEntry, VersionState};
 use serde::Serialize;
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -79,7 +79,7 @@ impl Catalog {
         let (capability, PublishRequest { file, source, decider }) =
             self.load_published(&content, request).await?;
         let request = (Arrival::Published, "operator:publish", source, decider);
-        self.request_installation(capability, content, file, request).await
+        self.request_installation(capability, content, file, request, None).await
     }
 
     /// Loads a component that an operator publishes.
@@ -128,19 +128,21 @@ impl Catalog {
         let (capability, content) = self.fetch_component(&record.digest, &record.file).await?;
         let source = format!("version {} of the history", record.version);
         let request = (Arrival::RolledBack, "operator:rollback", source, decider);
-        let installed =
-            self.request_installation(capability, content, record.file.clone(), request).await?;
+        let file = record.file.clone();
+        let installed = self.request_installation(capability, content, file, request, None).await?;
         Ok(RolledBack::Installed(Box::new(installed)))
     }
 
     /// Asks the keeper to install a component, and waits for the answer; the state is `Migrating` after
-    /// [`INSTALLATION_TIMEOUT`].
+    /// [`INSTALLATION_TIMEOUT`]. `promotion` is that of the version's release, if it is promoted: `NoRelease` if it does
+    /// not run when the version is recorded.
     pub(super) async fn request_installation(
         &self,
         capability: Capability,
         content: Vec<u8>,
         file: String,
         (arrival, decision, source, decider): (Arrival, &'static str, String, Decider),
+        promotion: Option<Promotion>,
     ) -> Result<Published, PublishError> {
         let migrating = Published {
             id: capability.id.to_string(),
@@ -154,7 +156,8 @@ impl Catalog {
             missing: Vec::new(),
         };
         let (reply, answer) = oneshot::channel();
-        let cause = Cause::Requested(Requested { arrival, source, decider, decision, reply });
+        let requested = Requested { arrival, source, decider, decision, promotion, reply };
+        let cause = Cause::Requested(requested);
         let installation = Installation { capability, content, file, cause };
         self.installations.send(installation).map_err(|_stopped| PublishError::Stopping)?;
         match tokio::time::timeout(INSTALLATION_TIMEOUT, answer).await {

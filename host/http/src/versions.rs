@@ -2,7 +2,7 @@
 
 use crate::{
     App, Refusal,
-    admin::{Deciding, invalid_query},
+    admin::{Deciding, invalid, invalid_query},
 };
 use axum::{
     Json,
@@ -24,6 +24,9 @@ use std::{sync::Arc, time::Duration};
 
 /// The maximum number of bytes of a text from the request that are kept.
 const MAX_TEXT_BYTES: usize = 300;
+/// The message for a publication to everybody with parameters of a release.
+const OF_A_RELEASE: &str =
+    "`for_s` and `promote` belong to a release: give `share`, 1 to 50; `promote` needs `for_s`.";
 
 /// The query of `POST /catalog/publish`.
 #[derive(Debug, Deserialize)]
@@ -38,7 +41,7 @@ pub(super) struct PublishParameters {
     share: Option<u64>,
     /// The seconds after which the release is to be decided about, or is promoted.
     for_s: Option<u64>,
-    /// Whether it is promoted by itself then.
+    /// Whether it is promoted by itself then, unless its calls speak against it.
     #[serde(default)]
     promote: bool,
 }
@@ -86,6 +89,10 @@ pub(super) async fn publish(
 ) -> Result<Json<Published>, Refusal> {
     let Query(PublishParameters { file, source, by, share, for_s, promote }) =
         parameters.map_err(invalid_query)?;
+    let without_share = share.is_none() && (for_s.is_some() || promote);
+    if without_share || (promote && for_s.is_none()) {
+        return Err(invalid(OF_A_RELEASE));
+    }
     let content = read_component(&app, &headers, body)?;
     let source = source.map_or_else(|| format!("a file {file}"), shortened);
     let request = PublishRequest { file, source, decider: decider(operator, by) };

@@ -162,7 +162,8 @@ impl Host {
         let found = find(&snapshot, &run.context.caller, name, run.context.now);
         let target = found.and_then(|(capability, action)| {
             // The permission was checked for the access class in the former version.
-            if action.descriptor.access != run.action.descriptor.access {
+            let is_permitted = action.descriptor.access == run.action.descriptor.access;
+            if !is_permitted || !is_compared(run, capability, action) {
                 return Err(Failure::new(ErrorCode::VersionConflict).after_s(1));
             }
             ensure_input(action, &run.input).map(|()| (capability, action))
@@ -429,4 +430,14 @@ impl Host {
         }
         Ok(())
     }
+}
+
+/// Returns whether what the person limits, or has approved, was compared with a version that means the same as this
+/// one. A call of a person who limits nothing was compared with nothing.
+fn is_compared(run: &Run<'_>, capability: &Capability, action: &Action) -> bool {
+    run.approval.is_none()
+        || (action.consequence == run.action.consequence
+            && action.descriptor.cost_credits == run.action.descriptor.cost_credits
+            && capability.publisher == run.capability.publisher
+            && capability.major_version() == run.capability.major_version())
 }

@@ -85,9 +85,9 @@ pub use records::{
     InboxEntry, InboxHead, InstalledId, KeyPurpose, MAX_ATTEMPTS, Migrated, NewRecording,
     NewRelease, OldDocument, OpenedRecording, OperatorRecord, Outcome, Outdated, PendingTimers,
     PersonalAnswer, PersonalDocument, PersonalEvent, PersonalItem, PersonalTimer, PersonalWebhook,
-    Quarantined, QuarantinedDocument, QuotaUse, RecordingEntry, RecordingQuery, RecordingUse,
-    ReleaseCount, ReleaseEnding, ReleaseRecord, ReleaseSide, ReleaseState, ServedCapability,
-    VersionEntry, VersionRecord, VersionState,
+    Promotion, Quarantined, QuarantinedDocument, QuotaUse, RecordingEntry, RecordingQuery,
+    RecordingUse, ReleaseCount, ReleaseEnding, ReleaseRecord, ReleaseSide, ReleaseState,
+    ServedCapability, VersionEntry, VersionRecord, VersionState,
 };
 pub use signing_key::SigningKey;
 pub use store::{PoolUse, Store};

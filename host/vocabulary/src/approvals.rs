@@ -43,7 +43,7 @@ pub struct ApprovalPolicy {
     /// Whether what can reach strangers waits.
     #[serde(default)]
     pub ask_first_contact: bool,
-    /// The most that agents spend alone in one call.
+    /// The most that agents spend alone in one call, with the nested calls that it makes.
     #[serde(default)]
     pub most: Option<Amount>,
     /// The hours of the day in which agents act alone.
@@ -141,15 +141,16 @@ impl Consequence {
         values.filter_map(Value::as_str)
     }
 
-    /// Returns whether a call spends at most this much. `cost` is what the action itself costs, in credits. Amounts in
-    /// lists are added. An amount or a currency that is not known may be any.
-    fn spends_within(&self, most: &Amount, input: &Value, cost: u32) -> bool {
-        let is_credits = most.currency == CREDITS;
-        let cost = f64::from(cost);
-        if cost > 0.0 && (!is_credits || cost > most.amount) {
-            return false;
+    /// Returns how much a call spends, in units of this currency. `cost` is what the action itself costs, in credits.
+    /// Amounts in lists are added. `None` means that the amount or its currency is not known, or that the call spends
+    /// in another currency.
+    pub fn amount_in(&self, currency: &str, input: &Value, cost: u32) -> Option<f64> {
+        let is_credits = currency == CREDITS;
+        if cost > 0 && !is_credits {
+            return None;
         }
-        let Some(path) = &self.amount else { return true };
+        let cost = f64::from(cost);
+        let Some(path) = &self.amount else { return Some(cost) };
         let amounts = values(input, path);
         let numbers: Option<Vec<f64>> =
             amounts.iter().map(|amount| amount.as_f64().filter(|amount| *amount >= 0.0)).collect();
@@ -160,10 +161,15 @@ impl Consequence {
             Some(path) => {
                 let currencies = values(input, path);
                 !currencies.is_empty()
-                    && currencies.iter().all(|one| one.as_str() == Some(most.currency.as_str()))
+                    && currencies.iter().all(|one| one.as_str() == Some(currency))
             }
         };
-        is_currency && sum.is_some_and(|sum| sum + cost <= most.amount)
+        sum.filter(|_| is_currency).map(|sum| sum + cost)
+    }
+
+    /// Returns whether a call alone spends at most this much. An amount that is not known may be any.
+    fn spends_within(&self, most: &Amount, input: &Value, cost: u32) -> bool {
+        self.amount_in(&most.currency, input, cost).is_some_and(|amount| amount <= most.amount)
     }
 }
 

@@ -112,7 +112,7 @@ pub use quotas::{Quota, QuotaRow, Quotas};
 pub use recording::RecordingSettings;
 pub use release::{
     CallResult, RELEASE_RULES, RELEASE_SHARES, RELEASE_SPANS_MINUTES, ReleaseBreach,
-    ReleaseFigures, ReleaseRule, failures_in_a_row, release_breach,
+    ReleaseFigures, ReleaseRule, failures_in_a_row, promotion_doubt, release_breach,
 };
 pub use retention::Retention;
 pub use role::{Role, Roles};

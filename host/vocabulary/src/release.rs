@@ -13,6 +13,9 @@ pub const RELEASE_SHARES: std::ops::RangeInclusive<u64> = 1..=50;
 /// longer one no longer counts.
 pub const RELEASE_SPANS_MINUTES: [u64; 2] = [10, 360];
 
+/// The number of calls of the canary from which on its rates are compared with those of the served version.
+const COMPARED_FROM: u64 = 50;
+
 /// The parts of the histogram of run times for each doubling of the time.
 const PARTS_OF_A_DOUBLING: f64 = 4.0;
 
@@ -93,7 +96,7 @@ impl ReleaseFigures {
 /// A bound of a rule.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Bound {
-    /// So many failures in a row at one node.
+    /// So many failures in a row at one node, without those after a failure of the served version there.
     InARow(u64),
     /// At least `count` failures, and a rate more than `times` that of the served version.
     Failures { count: u64, times: u64 },
@@ -116,10 +119,14 @@ pub struct ReleaseRule {
 /// Every rule, in the order in which they are applied.
 pub static RELEASE_RULES: [ReleaseRule; 4] = [
     ReleaseRule { name: "failures_in_a_row", calls: 0, bound: Bound::InARow(5) },
-    ReleaseRule { name: "failures", calls: 50, bound: Bound::Failures { count: 3, times: 3 } },
+    ReleaseRule {
+        name: "failures",
+        calls: COMPARED_FROM,
+        bound: Bound::Failures { count: 3, times: 3 },
+    },
     ReleaseRule {
         name: "refusals",
-        calls: 50,
+        calls: COMPARED_FROM,
         bound: Bound::Refusals { count: 20, points: 10, errors: 3.0 },
     },
     ReleaseRule { name: "run_time", calls: 200, bound: Bound::RunTime { times: 2.0, ms: 1.0 } },
@@ -138,7 +145,11 @@ impl ReleaseRule {
     /// Returns the rule in words.
     pub fn sentence(&self) -> String {
         let bound = match self.bound {
-            Bound::InARow(count) => return format!("{count} failures in a row at one node"),
+            Bound::InARow(count) => {
+                return format!(
+                    "{count} failures in a row at one node; those while the last call of the served version there failed do not count"
+                );
+            }
             Bound::Failures { count, times } => format!(
                 "at least {count} failures, and a rate more than {times} times that of the served version"
             ),
@@ -152,7 +163,7 @@ impl ReleaseRule {
         format!("after {} calls: {bound}", self.calls)
     }
 
-    /// Returns how a canary breaks the rule. `in_a_row` is the number of its last calls at this node that all failed.
+    /// Returns how a canary breaks the rule. `in_a_row` is the number of its calls at this node that failed in a row.
     fn breach(
         &self,
         served: &ReleaseFigures,
@@ -203,14 +214,26 @@ impl ReleaseRule {
     }
 }
 
-/// Returns the first rule that a canary breaks, by the figures of both versions and the number of its last calls at
-/// this node that all failed.
+/// Returns the first rule that a canary breaks, by the figures of both versions and the number of its calls at this node
+/// that failed in a row.
 pub fn release_breach(
     served: &ReleaseFigures,
     canary: &ReleaseFigures,
     in_a_row: u64,
 ) -> Option<ReleaseBreach> {
     RELEASE_RULES.iter().find_map(|rule| rule.breach(served, canary, in_a_row))
+}
+
+/// Returns why a canary is not promoted by itself when its time is over, by its figures in the longest span: too little
+/// is known of it. `None` if nothing speaks against it, where it has broken no rule.
+pub fn promotion_doubt(canary: &ReleaseFigures) -> Option<String> {
+    match (canary.calls, canary.failures) {
+        (0, _) => Some("it had no call".to_owned()),
+        (calls, failures) if calls < COMPARED_FROM && failures > 0 => {
+            Some(format!("{failures} of only {calls} calls failed"))
+        }
+        _ => None,
+    }
 }
 
 /// Returns how many failures of a canary in a row end its release at once.
@@ -283,6 +306,20 @@ mod tests {
         let nothing = ReleaseFigures::default();
         assert_eq!(rule(&nothing, &figures(300, 0, 300, 90), 0), "");
         assert_eq!(rule(&nothing, &figures(300, 3, 0, 4), 0), "failures");
+    }
+
+    #[test]
+    fn a_canary_is_promoted_by_itself_only_after_calls_that_speak_for_it() {
+        for (canary, is_doubted) in [
+            (figures(0, 0, 0, 4), true),
+            (figures(1, 0, 1, 4), false),
+            (figures(49, 1, 0, 4), true),
+            (figures(49, 0, 0, 4), false),
+            // From here on, the rate of failures is compared.
+            (figures(50, 1, 0, 4), false),
+        ] {
+            assert_eq!(promotion_doubt(&canary).is_some(), is_doubted, "{canary:?}");
+        }
     }
 
     #[test]

@@ -92,6 +92,11 @@ pub(crate) fn due(call: &Call, approval_id: &str) -> Result<()> {
             end(call, &mut waiting)
         }
         State::Done | State::Failed | State::Denied | State::Cancelled | State::Expired => {
+            let mut book = BOOKS.get_or_default(&waiting.value.owner_id)?;
+            if book.value.undecided.iter().any(|id| id == approval_id) {
+                book.value.undecided.retain(|id| id != approval_id);
+                BOOKS.save(&mut book)?;
+            }
             Ok(CALLS.delete(approval_id, Expect::Revision(waiting.revision))?)
         }
     }
@@ -110,13 +115,33 @@ fn decide(call: &Call, waiting: &mut Stored<WaitingCall>) -> Result<()> {
     Ok(waiting.save()?)
 }
 
-/// Ends a call: it waits no longer, its agent is told, and it is forgotten later.
+/// Ends a call: it waits no longer, its agent is told, and it is forgotten later. What the host takes back is not
+/// needed any more. Of a call about which nobody has decided, the inputs are not kept either, and the oldest of too
+/// many such calls are forgotten: an agent can make and cancel calls as often as it likes.
 fn end(call: &Call, waiting: &mut Stored<WaitingCall>) -> Result<()> {
+    let is_undecided = matches!(waiting.value.state, State::Cancelled | State::Expired);
+    waiting.value.call.clear();
+    if is_undecided {
+        waiting.value.input.clear();
+        waiting.value.also = None;
+    }
     decide(call, waiting)?;
     let mut book = BOOKS.get_or_default(&waiting.value.owner_id)?;
     book.value.waiting.retain(|entry| entry.approval_id != waiting.id);
+    if is_undecided {
+        book.value.undecided.push(waiting.id.clone());
+        let excess = book.value.undecided.len().saturating_sub(MOST_UNDECIDED);
+        for oldest in book.value.undecided.drain(..excess) {
+            CALLS.delete(&oldest, Expect::Any)?;
+            cancel_due(&oldest)?;
+        }
+    }
     BOOKS.save(&mut book)?;
-    set_due(&waiting.id, call.now() + KEPT_FOR)?;
+    let kept_for = match waiting.value.state {
+        State::Cancelled => CANCELLED_FOR,
+        _ => KEPT_FOR,
+    };
+    set_due(&waiting.id, call.now() + kept_for)?;
     let summary = SUMMARIES.iter().find(|(state, _)| *state == waiting.value.state);
     let summary = summary.map_or("", |(_, summary)| summary);
     let data = Data::by_system(waiting.resource(), summary, facts(waiting));

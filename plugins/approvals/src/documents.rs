@@ -28,7 +28,8 @@ pub(crate) const CALLS: Collection<WaitingCall> = Collection::new("calls")
     .index("mine", &["owner_id", "changed_at"])
     .index("state", &["state"]);
 
-/// The calls that wait for each person and those that were denied lately, keyed by the owner's id. Each call that is
+/// The calls that wait for each person, those that were denied lately, and those about which nobody has decided, keyed
+/// by the owner's id. Each call that is
 /// added writes it, so that the same call does not wait twice.
 pub(crate) const BOOKS: Collection<Book> =
     Collection::new("books").people(&[Person::delete("$id")]);
@@ -71,10 +72,11 @@ pub(crate) struct WaitingCall {
     pub(crate) category: Option<String>,
     pub(crate) reason: Reason,
     pub(crate) digest: String,
-    /// The input, and the inputs of the calls that it makes, as the person sees them.
+    /// The input, and the inputs of the calls that it makes, as the person sees them; empty once the call was cancelled
+    /// or has expired.
     pub(crate) input: String,
     pub(crate) also: Option<String>,
-    /// The call as the host takes it back.
+    /// The call as the host takes it back; empty once it has ended.
     pub(crate) call: String,
     pub(crate) people: Vec<String>,
     pub(crate) changed_at: u64,
@@ -96,6 +98,9 @@ pub(crate) struct Outcome {
 pub(crate) struct Book {
     pub(crate) waiting: Vec<Entry>,
     pub(crate) denied: Vec<Denial>,
+    /// The ids of the calls that were cancelled or have expired, the oldest first.
+    #[serde(default)]
+    pub(crate) undecided: Vec<String>,
 }
 
 /// A call that waits, or is approved and not made yet.

@@ -4,12 +4,13 @@ use crate::{Approvals, documents::*, policy::for_host, states::*, types::*};
 use portolan_sdk::{CATEGORIES, States, prelude::*, test};
 
 const OWNER: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X5";
-const AGENT: &str = "agt_01JZX8Q4M2N6P7R8S9T0V1W2X6";
+/// Two agents of the owner, which make calls in turn.
+const AGENTS: [&str; 2] = ["agt_01JZX8Q4M2N6P7R8S9T0V1W2X6", "agt_01JZX8Q4M2N6P7R8S9T0V1W2X7"];
 
 fn hold(number: usize, bytes: usize) -> Hold {
     Hold {
         owner_id: OWNER.into(),
-        agent_id: AGENT.into(),
+        agent_id: AGENTS[number % AGENTS.len()].into(),
         agent_name: None,
         capability: "pay".into(),
         capability_title: "Pay".into(),
@@ -88,10 +89,64 @@ fn an_outcome_is_kept_once_and_forgotten_later() {
     world.run(|call| Approvals::executed(call, told(None))).unwrap();
     world.run(|call| Approvals::executed(call, told(Some("not_found")))).unwrap();
     assert_eq!(stored(&world).state, State::Done);
+    // The person sees what was made; the host needs it no more.
+    assert_eq!((stored(&world).input.len(), &*stored(&world).call), (10, ""));
     assert_eq!(world.get(BOOKS, OWNER).unwrap().value.waiting.len(), 0);
     let due = ApprovalId { approval_id: serde_json::from_value(json!(id)).unwrap() };
     world.run(|call| Approvals::due(call, due)).unwrap();
     assert!(world.get(CALLS, &id).is_none());
+}
+
+#[test]
+fn one_agent_leaves_room_to_the_others() {
+    let mut world = test::world().of::<Approvals>();
+    for number in 0..MOST_OF_AGENT {
+        world.run(|call| Approvals::hold(call, hold(2 * number, 10))).unwrap();
+    }
+    let refusal = world.run(|call| Approvals::hold(call, hold(200, 10))).unwrap_err();
+    assert_eq!(refusal.code, "quota_exceeded");
+    world.run(|call| Approvals::hold(call, hold(201, 10))).unwrap();
+}
+
+#[test]
+fn of_calls_that_are_cancelled_little_is_kept() {
+    let mut world = test::world().of::<Approvals>().owner(OWNER);
+    let who = |call: &Call| -> crate::refusals::Result<String> {
+        Ok(call.require_agent()?.agent_id.clone())
+    };
+    let agent_id = world.run(who).unwrap();
+    let mut ids = Vec::new();
+    for number in 0..=MOST_UNDECIDED {
+        let covered =
+            Covered { capability: "pay".into(), action: "send".into(), input: "{}".into() };
+        let made = Hold { agent_id: agent_id.clone(), covers: vec![covered], ..hold(number, 10) };
+        let id = world.run(|call| Approvals::hold(call, made)).unwrap().approval_id;
+        let approval_id = serde_json::from_value(json!(id)).unwrap();
+        let cancel = Decide { approval_id, expected_version: None };
+        let view = world.run(|call| Approvals::cancel(call, cancel)).unwrap();
+        assert_eq!((view.state, &*view.input, view.also), (State::Cancelled, "", None));
+        ids.push(id);
+    }
+    // The oldest one is forgotten, with its timer.
+    assert!(world.get(CALLS, &ids[0]).is_none());
+    assert_eq!(world.documents(CALLS).len(), MOST_UNDECIDED);
+    assert_eq!(world.timers().len(), MOST_UNDECIDED);
+    assert_eq!(world.get(CALLS, &ids[1]).unwrap().value.call, "");
+    let due = ApprovalId { approval_id: serde_json::from_value(json!(ids[1])).unwrap() };
+    world.run(|call| Approvals::due(call, due)).unwrap();
+    assert!(world.get(CALLS, &ids[1]).is_none());
+    assert_eq!(world.get(BOOKS, OWNER).unwrap().value.undecided, ids[2..]);
+}
+
+#[test]
+fn of_a_call_that_expires_the_inputs_are_not_kept() {
+    let mut world = test::world().of::<Approvals>();
+    let id = world.run(|call| Approvals::hold(call, hold(1, 10))).unwrap().approval_id;
+    world.advance(u64::from(WAITS_HOURS) * HOUR);
+    let due = ApprovalId { approval_id: serde_json::from_value(json!(id)).unwrap() };
+    world.run(|call| Approvals::due(call, due)).unwrap();
+    let ended = world.get(CALLS, &id).unwrap().value;
+    assert_eq!((ended.state, &*ended.input, &*ended.call), (State::Expired, "", ""));
 }
 
 #[test]

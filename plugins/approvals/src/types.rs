@@ -11,6 +11,8 @@ pub(crate) struct Id(String);
 
 /// The maximum number of calls that wait for a person at once.
 pub(crate) const MOST_WAITING: usize = 30;
+/// The maximum number of these that one agent has made.
+pub(crate) const MOST_OF_AGENT: usize = 20;
 /// The maximum number of bytes of one waiting call, and of all that wait for a person.
 pub(crate) const CALL_BYTES: usize = 96 << 10;
 pub(crate) const WAITING_BYTES: usize = 512 << 10;
@@ -18,8 +20,11 @@ pub(crate) const WAITING_BYTES: usize = 512 << 10;
 pub(crate) const WAITS_HOURS: u32 = 72;
 /// The time for which the same call is refused after the person has denied it.
 pub(crate) const DENIED_FOR: u64 = DAY;
-/// The time after which a call that has ended is forgotten.
+/// The time after which a call that has ended is forgotten, and one that its agent has cancelled.
 pub(crate) const KEPT_FOR: u64 = 30 * DAY;
+pub(crate) const CANCELLED_FOR: u64 = DAY;
+/// The maximum number of kept calls of a person's agents that were cancelled or have expired.
+pub(crate) const MOST_UNDECIDED: usize = 200;
 /// The maximum number of people and things with a rule of their own, for each rule.
 pub(crate) const MOST_COUNTERPARTS: usize = 100;
 
@@ -299,9 +304,11 @@ pub(crate) struct ApprovalView {
     /// Its name.
     #[nullable]
     pub(crate) agent_name: Option<String>,
-    /// The whole input that is sent, as JSON. Letters that cannot be seen are written as their numbers.
+    /// The whole input that is sent, as JSON. Letters that cannot be seen are written as their numbers. It is empty
+    /// after the call was cancelled or has expired.
     pub(crate) input: String,
-    /// The other calls that it makes and that wait with it, each with its input; null if there are none.
+    /// The other calls that it makes and that wait with it, each with its input; null if there are none, or after the
+    /// call was cancelled or has expired.
     #[nullable]
     pub(crate) also: Option<String>,
     /// When the agent has made the call (RFC 3339).

@@ -49,6 +49,7 @@ pub(crate) fn hold(call: &Call, input: Hold) -> Result<Held> {
         drop_gone(&mut book.value)?;
     }
     ensure_room(&book.value, bytes)?;
+    ensure_share(&book.value, &input.agent_id)?;
     let policy = POLICIES.get_or_default(&input.owner_id)?.value;
     let hours = policy.expires_after_hours.unwrap_or(WAITS_HOURS);
     let expires_at = now + u64::from(hours) * HOUR;
@@ -115,9 +116,27 @@ fn ensure_room(book: &Book, bytes: usize) -> Result<()> {
     } else {
         return Ok(());
     };
+    Err(no_room(name, limit))
+}
+
+/// Refuses a call of an agent that has made its share of those that wait, so that one agent leaves room to the others
+/// of the person.
+fn ensure_share(book: &Book, agent_id: &str) -> Result<()> {
+    if book.waiting.len() < MOST_OF_AGENT {
+        return Ok(());
+    }
+    let waiting = CALLS.get_many(book.waiting.iter().map(|entry| &*entry.approval_id))?;
+    let waiting = waiting.iter().flatten();
+    match waiting.filter(|waiting| waiting.value.agent_id == agent_id).count() {
+        MOST_OF_AGENT.. => Err(no_room("waiting_calls_of_agent", MOST_OF_AGENT)),
+        _ => Ok(()),
+    }
+}
+
+fn no_room(name: &'static str, limit: usize) -> ApprovalsError {
     let message = "The call needs the person's approval, and there is no room for it among those that wait. Ask the person to decide about these first.";
     let limit = Limit::reached(name, limit as u64);
-    Err(quota(message, &limit, Next::action(CAPABILITY, "list")).into())
+    quota(message, &limit, Next::action(CAPABILITY, "list")).into()
 }
 
 fn held(waiting: &Stored<WaitingCall>) -> Held {
@@ -131,7 +150,17 @@ fn held(waiting: &Stored<WaitingCall>) -> Held {
 /// Sets when a call expires, or is forgotten.
 pub(crate) fn set_due(approval_id: &str, at: u64) -> Result<()> {
     let input = json!({ "approval_id": approval_id });
-    Ok(timers::set(&format!("due/{approval_id}"), at, "due", &input)?)
+    Ok(timers::set(&due_name(approval_id), at, "due", &input)?)
+}
+
+/// Cancels that, for a call that is forgotten already.
+pub(crate) fn cancel_due(approval_id: &str) -> Result<()> {
+    timers::cancel(&due_name(approval_id))?;
+    Ok(())
+}
+
+fn due_name(approval_id: &str) -> String {
+    format!("due/{approval_id}")
 }
 
 pub(crate) fn facts(waiting: &Stored<WaitingCall>) -> Facts {

@@ -1,7 +1,7 @@
 //! Reads stored documents into values.
 
 use crate::{
-    limits::{MOST_BLOCKS, MOST_RULE_STEPS},
+    limits::{MOST_BLOCKS, MOST_RULE_STEPS, SUBSCRIBES},
     refusals::*,
     rule::*,
     series::*,
@@ -124,6 +124,13 @@ impl Change {
     /// Reads the calendar, so that a concurrent change of it makes this call run again.
     pub(crate) fn of(owner_id: &str) -> Result<Self> {
         Ok(Self(CALENDARS.get_or_default(owner_id)?))
+    }
+
+    /// Counts one more subscription of the person, or refuses with `quota_exceeded`.
+    pub(crate) fn count_subscription(&mut self, now: u64) -> Result<()> {
+        let (name, message) = ("subscriptions_a_day", "The person has subscribed too often today.");
+        let times = &mut self.0.value.subscribed;
+        Ok(SUBSCRIBES.count(times, now, name, message, list_subscriptions())?)
     }
 
     /// Writes the calendar with the new number of blocks, even if that is the same, so that

@@ -210,7 +210,7 @@ impl CalendarCapability {
     ///
     /// It is read now, and then about every six hours. The events make blocks like those of an
     /// import, and count with them; an event that leaves the calendar leaves the person's as well. At
-    /// most 5 calendars.
+    /// most 5 calendars, and 10 subscriptions in a day.
     #[action(
         access = write, intents = intents::SUBSCRIBE,
         example = json!({ "url": "webcal://calendar.example/private-7f3a/basic.ics", "label": "Work" })
@@ -232,7 +232,7 @@ impl CalendarCapability {
     ///
     /// A subscription that has failed is read regularly again.
     #[action(
-        access = write, intents = intents::REFRESH_SUBSCRIPTION,
+        access = write, emits = [FAILED], intents = intents::REFRESH_SUBSCRIPTION,
         person_page = person_page::refresh(), example = json!({ "subscription_id": SUBSCRIPTION_ID })
     )]
     fn refresh_subscription(
@@ -310,7 +310,7 @@ impl CalendarCapability {
     }
 
     /// Request a reading of a subscription whose time has come.
-    #[action(access = internal)]
+    #[action(access = internal, emits = [FAILED])]
     fn poll_subscription(call: &Call, input: AboutSubscription) -> Result<(), CalendarError> {
         subscriptions::poll(call, &input)
     }

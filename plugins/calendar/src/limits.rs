@@ -95,8 +95,13 @@ pub(crate) const WAIT_FOR_ROOM: u64 = 5 * time::MINUTE;
 pub(crate) const FAILS_AFTER: u64 = 14 * time::DAY;
 /// How often a person can have a subscription read.
 pub(crate) const REFRESHES: Window = Window { most: 1, within: 15 * time::MINUTE };
+/// How often a person can subscribe, also to calendars whose subscriptions they have ended: each is read at once.
+pub(crate) const SUBSCRIBES: Window = Window { most: 10, within: time::DAY };
 /// The time after which a requested reading is not awaited any more.
 pub(crate) const ANSWERED_WITHIN: u64 = 2 * time::MINUTE;
+
+/// The maximum number of reservations of an imported file that are looked up at once.
+pub(crate) const LOOKED_UP_AT_ONCE: usize = 500;
 
 /// The days before and after the present one in published free/busy times.
 pub(crate) const FREEBUSY_PAST: i64 = 7 * DAY;

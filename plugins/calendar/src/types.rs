@@ -38,6 +38,9 @@ pub(crate) struct Calendar {
     pub(crate) blocks: u32,
     /// The number of changes.
     pub(crate) changes: u64,
+    /// When the person has subscribed to calendars in the last day, in milliseconds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) subscribed: Vec<u64>,
 }
 
 #[choice]

@@ -118,12 +118,12 @@ impl Pairings {
     /// Propose one of the person's own listings to another one.
     ///
     /// Use this to get in touch; to find listings first, use `agent_listings` `search`.
-    /// `agent_credits` `quote` returns the price in a category. With `dry_run`, everything is
-    /// checked and nothing is sent.
+    /// `agent_credits` `quote` returns the price in a category; `cost_credits` is the highest one. With `dry_run`,
+    /// everything is checked and nothing is sent.
     #[action(
         access = write,
         consequence = portolan_sdk::Consequence::of("proposal").about(&["to_listing_id"]).first_contact(),
-        cost_credits = 1, emits = [PROPOSED],
+        cost_credits = 2, emits = [PROPOSED],
         intents = intents::PROPOSE, example = json!({
         "from_listing_id": "lst_01JZX8Q4M2N6P7R8S9T0V1W2X3",
         "to_listing_id": "lst_01JZX8Q4M2N6P7R8S9T0V1W2X4",

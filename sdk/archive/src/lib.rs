@@ -89,7 +89,7 @@ Each file is a JSON object with `items`, one item on a line. The `kind` of an it
 | `document` | a stored document, with its `capability`, its `collection`, the `version` of the collection's form, and its `id` |
 | `event` | an event that names you or was sent to one of your agents |
 | `webhook` | an address to which one of your agents has events sent |
-| `answer` | an answer that is kept so that a repeated call gets it again |
+| `answer` | a call whose answer is kept until `kept_until`, so that a repeated call gets it again; without the answer, which may have secrets |
 | `timer` | something that the service will do for you at a time |
 
 Left out are the audit log, which records time, agent and action of each call (the provider of this service has it), and what other people keep for themselves, such as a note about you.

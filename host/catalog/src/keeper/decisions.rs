@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 impl Keeper {
     /// Reads the recorded decisions of the operator. If they have changed, here or on another node, they
-    /// are applied, and the files that wait for a decision are loaded again.
+    /// are applied, and the files and the versions of releases that wait for a decision are loaded again.
     pub(super) async fn apply_decisions(&mut self) {
         let decisions = match self.catalog.recorded_decisions().await {
             Ok(decisions) if self.decisions.as_ref() == Some(&decisions) => return,
@@ -25,6 +25,9 @@ impl Keeper {
         self.stop_transferred(&decisions.0);
         self.decisions = Some(decisions);
         self.unapplied.retain(|_, unapplied| !unapplied.can_be_resolved());
+        for canary in self.canaries.values_mut() {
+            canary.retry_after_decision();
+        }
         for known in self.files.values_mut() {
             if known.refused.as_ref().is_some_and(LoadError::can_be_decided) {
                 known.handled = None;

@@ -28,7 +28,7 @@ pub enum PublishError {
     #[error("{0} does not serve, so no share of its callers can get another version")]
     NothingServes(String),
     #[error(
-        "version {version} of {id} cannot be given to a share of callers, because it is not the same for both"
+        "version {version} of {id} cannot be given to a share of callers, because the present version would go on beside it, and they differ in what both need to share; see the problems"
     )]
     NotForAShare { id: String, version: String, problems: Vec<Problem> },
     #[error("a release of {0} runs already")]
@@ -88,12 +88,23 @@ impl PublishError {
             Self::ReleaseRuns(id) => format!(
                 "see `portolan release status {id}`; promote or abort it first"
             ),
-            Self::NoRelease(id) => {
-                format!("begin one with `portolan publish FILE.wasm --share 5`; see `portolan history {id}`")
-            }
+            Self::NoRelease(id) => format!(
+                "see `portolan release status {id}` how the last one ended; if it was promoted, take it back with `portolan rollback {id}`; begin one with `portolan publish FILE.wasm --share 5`"
+            ),
             Self::Share(_) => "give 1 to 50; to give it to all, promote it".to_owned(),
             Self::Stopping => "try again when it runs".to_owned(),
             Self::Store(_) => "try again when the database answers; see the host's log".to_owned(),
+        }
+    }
+
+    /// Returns whether the same request may succeed later by itself, because the host has failed, not the version.
+    pub(crate) fn can_pass(&self) -> bool {
+        match self {
+            Self::Refused(error) => {
+                error.is_host_failure() || matches!(error, LoadError::FolderNotWritable(_))
+            }
+            Self::Stopping | Self::Store(_) => true,
+            _ => false,
         }
     }
 

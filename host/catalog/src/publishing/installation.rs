@@ -2,7 +2,7 @@
 //! at this node or at another one.
 
 use crate::{capability::Capability, publishing::error::PublishError};
-use portolan_store::{Arrival, DesiredVersion, VersionRecord};
+use portolan_store::{Arrival, DesiredVersion, Promotion, VersionRecord};
 use portolan_vocabulary::{Digest, Operator};
 use serde::Serialize;
 use tokio::sync::oneshot;
@@ -87,6 +87,9 @@ pub(crate) struct Requested {
     pub(crate) decider: Decider,
     /// The action of the row in the audit log.
     pub(crate) decision: &'static str,
+    /// The release whose version it is, if that is promoted. It ends with the installation, which is refused with
+    /// `NoRelease` once it does not run.
+    pub(crate) promotion: Option<Promotion>,
     pub(crate) reply: oneshot::Sender<Result<Published, PublishError>>,
 }
 

@@ -3,7 +3,13 @@
 use super::{counts::ReleaseCounts, release::Release};
 use crate::{capability::Capability, refusal::LoadError};
 use portolan_store::ReleaseRecord;
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// After how long a canary that the host has failed to load is loaded again.
+const RETRY_AFTER: Duration = Duration::from_secs(20);
 
 /// A running release at this node.
 #[derive(Debug)]
@@ -16,7 +22,8 @@ pub(crate) struct Canary {
 /// How far this node is with a canary. Each state names the served version beside which it was loaded.
 #[derive(Debug)]
 pub(crate) enum CanaryState {
-    /// It is not loaded, because this node serves another version than the one that the release began with, or none.
+    /// It is not loaded, because this node serves another version than the one that the release began with, or none, or
+    /// because it is to be loaded again.
     Apart,
     Loading(Arc<Capability>),
     Ready {
@@ -26,6 +33,7 @@ pub(crate) enum CanaryState {
     Refused {
         error: LoadError,
         beside: Arc<Capability>,
+        since: Instant,
     },
 }
 
@@ -37,6 +45,30 @@ impl Canary {
             CanaryState::Loading(beside)
             | CanaryState::Ready { beside, .. }
             | CanaryState::Refused { beside, .. } => Some(beside),
+        }
+    }
+
+    /// Returns why this node gives the canary to nobody, if it was refused.
+    pub(crate) fn refusal(&self) -> Option<&LoadError> {
+        match &self.state {
+            CanaryState::Refused { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+
+    /// Forgets the refusal if the host has failed, not the canary, and enough time has passed. Then it is loaded again.
+    pub(crate) fn retry_if_due(&mut self) {
+        if let CanaryState::Refused { error, since, .. } = &self.state
+            && is_retried(error, since.elapsed())
+        {
+            self.state = CanaryState::Apart;
+        }
+    }
+
+    /// Forgets the refusal if a decision of the operator can end it. Then the canary is loaded again.
+    pub(crate) fn retry_after_decision(&mut self) {
+        if self.refusal().is_some_and(LoadError::can_be_decided) {
+            self.state = CanaryState::Apart;
         }
     }
 
@@ -69,5 +101,24 @@ impl Canary {
             CanaryState::Ready { .. } => "given",
             CanaryState::Refused { .. } => "refused",
         }
+    }
+}
+
+/// Returns whether a canary that was refused so long ago is loaded again.
+fn is_retried(error: &LoadError, waited: Duration) -> bool {
+    error.is_host_failure() && waited >= RETRY_AFTER
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portolan_store::DbError;
+
+    #[test]
+    fn a_canary_is_loaded_again_some_time_after_a_failure_of_the_host() {
+        let failed = LoadError::from(DbError::Closed);
+        assert!(!is_retried(&failed, RETRY_AFTER / 2));
+        assert!(is_retried(&failed, RETRY_AFTER));
+        assert!(!is_retried(&LoadError::StartFailed, RETRY_AFTER));
     }
 }

@@ -21,6 +21,11 @@ pub struct ReleaseCounts {
     minutes: Mutex<BTreeMap<(u64, ReleaseSide), Minute>>,
     /// How many of the last calls of the canary have failed without another one in between.
     in_a_row: AtomicU64,
+    /// How many failures in a row have stopped the canary; 0 if none have. A call that was in flight then and ends well
+    /// does not undo it.
+    stopped_after: AtomicU64,
+    /// Whether the last call of the served version failed. What disturbs both versions is not the canary's fault.
+    served_failed_last: AtomicBool,
     /// Whether nobody gets the canary from this node any more.
     stopped: AtomicBool,
 }
@@ -38,6 +43,8 @@ impl ReleaseCounts {
             node: new_identifier("node", now, u128::from_le_bytes(entropy())),
             minutes: Mutex::default(),
             in_a_row: AtomicU64::new(0),
+            stopped_after: AtomicU64::new(0),
+            served_failed_last: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
         }
     }
@@ -55,13 +62,23 @@ impl ReleaseCounts {
         minute.is_new = true;
         drop(minutes);
         match (side, result) {
-            (ReleaseSide::Served, _) | (_, CallResult::Other) => {}
-            (_, CallResult::Failure) => {
-                if self.in_a_row.fetch_add(1, Relaxed) + 1 >= failures_in_a_row() {
-                    self.stop();
-                }
+            (_, CallResult::Other) => {}
+            (ReleaseSide::Served, result) => {
+                self.served_failed_last.store(result == CallResult::Failure, Relaxed);
             }
-            _ => self.in_a_row.store(0, Relaxed),
+            (ReleaseSide::Canary, CallResult::Failure) => self.count_in_a_row(),
+            (ReleaseSide::Canary, _) => self.in_a_row.store(0, Relaxed),
+        }
+    }
+
+    fn count_in_a_row(&self) {
+        if self.served_failed_last.load(Relaxed) {
+            return;
+        }
+        let in_a_row = self.in_a_row.fetch_add(1, Relaxed) + 1;
+        if in_a_row >= failures_in_a_row() {
+            self.stopped_after.fetch_max(in_a_row, Relaxed);
+            self.stop();
         }
     }
 
@@ -74,8 +91,9 @@ impl ReleaseCounts {
         self.stopped.load(Relaxed)
     }
 
+    /// Returns how many calls of the canary have failed in a row: those that have stopped it, or the last ones.
     pub(crate) fn in_a_row(&self) -> u64 {
-        self.in_a_row.load(Relaxed)
+        self.in_a_row.load(Relaxed).max(self.stopped_after.load(Relaxed))
     }
 
     /// Returns the figures of the minutes that have changed since the last time. Minutes that are over are forgotten.
@@ -128,13 +146,42 @@ mod tests {
         let counts = ReleaseCounts::new(START);
         for _ in 1..failures_in_a_row() {
             count(&counts, ReleaseSide::Canary, CallResult::Failure);
-            count(&counts, ReleaseSide::Served, CallResult::Failure);
+            count(&counts, ReleaseSide::Served, CallResult::Success);
         }
         count(&counts, ReleaseSide::Canary, CallResult::Other);
         assert!(!counts.is_stopped());
         count(&counts, ReleaseSide::Canary, CallResult::Success);
         for _ in 0..failures_in_a_row() {
             assert!(!counts.is_stopped());
+            count(&counts, ReleaseSide::Canary, CallResult::Failure);
+        }
+        assert!(counts.is_stopped());
+    }
+
+    #[test]
+    fn a_call_that_ends_well_afterwards_does_not_undo_a_stop() {
+        let counts = ReleaseCounts::new(START);
+        for _ in 0..failures_in_a_row() {
+            count(&counts, ReleaseSide::Canary, CallResult::Failure);
+        }
+        count(&counts, ReleaseSide::Canary, CallResult::Success);
+        assert!(counts.is_stopped());
+        assert_eq!(counts.in_a_row(), failures_in_a_row());
+    }
+
+    #[test]
+    fn failures_while_the_served_version_fails_are_not_in_a_row() {
+        let counts = ReleaseCounts::new(START);
+        count(&counts, ReleaseSide::Canary, CallResult::Failure);
+        count(&counts, ReleaseSide::Served, CallResult::Failure);
+        // Neither is a result of the served version that says nothing of it.
+        count(&counts, ReleaseSide::Served, CallResult::Other);
+        for _ in 0..failures_in_a_row() {
+            count(&counts, ReleaseSide::Canary, CallResult::Failure);
+        }
+        assert_eq!((counts.in_a_row(), counts.is_stopped()), (1, false));
+        count(&counts, ReleaseSide::Served, CallResult::Refusal);
+        for _ in 1..failures_in_a_row() {
             count(&counts, ReleaseSide::Canary, CallResult::Failure);
         }
         assert!(counts.is_stopped());

@@ -35,7 +35,7 @@ pub(super) struct Publish {
     /// How long the share lasts, such as 30m, 1h or 2d, before it is to be decided about
     #[arg(long = "for", value_name = "TIME", requires = "share", value_parser = seconds)]
     lasts_s: Option<u64>,
-    /// Give it to all callers after that time, if nothing was wrong
+    /// Give it to all callers after that time, if it had a call by then, and none of fewer than 50 failed
     #[arg(long, requires = "lasts_s")]
     promote: bool,
     #[command(flatten)]

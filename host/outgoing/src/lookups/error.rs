@@ -8,6 +8,9 @@ pub const MAX_ANSWER_BYTES: usize = 64 << 10;
 /// The maximum number of bytes of a file: as many as the body of a call has by default.
 pub const MAX_FILE_BYTES: usize = 256 << 10;
 
+/// The maximum number of bytes of the address of a file. It has the file's secret, which some servers make long.
+pub(super) const FILE_ADDRESS_BYTES: usize = 2048;
+
 /// The reason why a look-up failed. Callers may read the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LookupError {
@@ -29,7 +32,10 @@ pub enum LookupError {
     NotText,
     #[error("The page has more than {MAX_ANSWER_BYTES} bytes.")]
     PageTooLarge,
-    #[error("The server redirects to an address that is not the https address of a public host.")]
+    #[error(
+        "The server redirects to an address that is not the https address of a public host, or has more than \
+         {FILE_ADDRESS_BYTES} bytes."
+    )]
     BadRedirect,
     #[error("The server redirects too often.")]
     TooManyRedirects,

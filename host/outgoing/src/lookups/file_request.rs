@@ -1,5 +1,6 @@
 //! The request for a file that changes, and its sealed form in the database.
 
+use crate::lookups::{error::FILE_ADDRESS_BYTES, request::is_page};
 use portolan_vocabulary::{Keyring, from_hex, sealed, to_hex};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -26,6 +27,16 @@ pub struct FileLookup {
     pub file: FileRequest,
     /// The component's own data, which its action gets back.
     pub about: Value,
+}
+
+/// Returns whether a text is an address by which a file may be requested.
+pub fn is_file_address(address: &str) -> bool {
+    address.len() <= FILE_ADDRESS_BYTES && is_page(address)
+}
+
+/// Returns whether a text is a validator that a request may have: printable ASCII of a bounded length.
+pub(super) fn is_validator(text: &str) -> bool {
+    text.len() <= VALIDATOR_BYTES && text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
 }
 
 #[derive(Serialize, Deserialize)]
@@ -63,11 +74,8 @@ impl FileRequest {
         {
             return Some("give 1 to 4 media types, such as text/calendar");
         }
-        let is_validator = |text: &String| {
-            text.len() <= VALIDATOR_BYTES && text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
-        };
         let validators = [&self.etag, &self.last_modified];
-        let is_sound = validators.into_iter().flatten().all(is_validator);
+        let is_sound = validators.into_iter().flatten().all(|text| is_validator(text));
         (!is_sound).then_some("a validator is not one that an answer had")
     }
 }
@@ -120,6 +128,17 @@ mod tests {
     }
 
     #[test]
+    fn the_address_of_a_file_is_bounded() {
+        let address = |length: usize| {
+            let start = "https://calendar.example/";
+            format!("{start}{}", "a".repeat(length - start.len()))
+        };
+        assert!(is_file_address(&address(FILE_ADDRESS_BYTES)));
+        assert!(!is_file_address(&address(FILE_ADDRESS_BYTES + 1)));
+        assert!(!is_file_address("http://calendar.example/"));
+    }
+
+    #[test]
     fn parts_of_a_request_are_bounded() {
         assert_eq!(request().fault(), None);
         let with = |media_types: &[&str], etag: &str| {
@@ -131,6 +150,7 @@ mod tests {
         assert!(with(&["text/calendar\r\nx:y"], "").is_some());
         assert!(with(&["a/b"; 5], "").is_some());
         assert!(with(&["a/b"], "a\nb").is_some());
+        assert!(with(&["a/b"], "a\tb").is_some());
         assert!(with(&["a/b"], &"a".repeat(257)).is_some());
     }
 }

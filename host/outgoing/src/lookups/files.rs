@@ -3,9 +3,8 @@
 use crate::{
     lookups::{
         error::{LookupError, MAX_FILE_BYTES},
-        file_request::FileRequest,
+        file_request::{FileRequest, is_file_address, is_validator},
         guarded::{GuardedClient, media_type},
-        request::is_page,
     },
     read_beginning, request_error, retry_after_s,
 };
@@ -20,14 +19,12 @@ use std::time::Duration;
 use url::Url;
 
 /// The maximum number of redirects, each of which may lead to another host.
-const MAX_REDIRECTS: usize = 5;
+const MAX_REDIRECTS: usize = 3;
 /// The time for all requests of a look-up together: less than a node's lease of the look-up.
-const TIMEOUT: Duration = Duration::from_secs(15);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// The media types that say nothing about a text. Servers give them to calendars, so the component decides by the
 /// content.
 const GENERIC: [&str; 2] = ["text/plain", "application/octet-stream"];
-/// The maximum number of bytes of a validator that is kept.
-const VALIDATOR_BYTES: usize = 256;
 /// The name by which servers know whose requests these are.
 const AGENT: &str = "Portolan";
 
@@ -147,10 +144,11 @@ impl Files {
 }
 
 impl Validators {
+    /// Returns the validators of an answer, without those that a request may not have.
     fn of(headers: &HeaderMap) -> Self {
         let text = |name: HeaderName| {
             let value = headers.get(name).and_then(|value| value.to_str().ok());
-            value.filter(|value| value.len() <= VALIDATOR_BYTES).map(str::to_owned)
+            value.filter(|value| is_validator(value)).map(str::to_owned)
         };
         Self { etag: text(ETAG), last_modified: text(LAST_MODIFIED) }
     }
@@ -162,7 +160,7 @@ fn redirected(from: &Url, headers: &HeaderMap) -> Result<Url, LookupError> {
     let mut url =
         location.and_then(|location| from.join(location).ok()).ok_or(LookupError::BadRedirect)?;
     url.set_fragment(None);
-    if is_page(url.as_str()) { Ok(url) } else { Err(LookupError::BadRedirect) }
+    if is_file_address(url.as_str()) { Ok(url) } else { Err(LookupError::BadRedirect) }
 }
 
 async fn content(
@@ -193,6 +191,7 @@ fn is_of_type(declared: &str, media_types: &[String]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lookups::error::FILE_ADDRESS_BYTES;
 
     fn to(location: &str) -> Result<String, LookupError> {
         let from = "https://calendar.example/a/basic.ics?key=1".parse().unwrap();
@@ -215,6 +214,7 @@ mod tests {
             "https://127.0.0.1/",
             "https://ada@other.example/",
             "webcal://other.example/",
+            &format!("/{}", "a".repeat(FILE_ADDRESS_BYTES)),
         ] {
             assert_eq!(to(location), Err(LookupError::BadRedirect), "{location}");
         }
@@ -232,12 +232,14 @@ mod tests {
     }
 
     #[test]
-    fn long_validators_are_not_kept() {
-        let headers = HeaderMap::from_iter([
-            (ETAG, "\"a\"".parse().unwrap()),
-            (LAST_MODIFIED, "x".repeat(VALIDATOR_BYTES + 1).parse().unwrap()),
-        ]);
-        let expected = Validators { etag: Some("\"a\"".to_owned()), last_modified: None };
-        assert_eq!(Validators::of(&headers), expected);
+    fn validators_that_no_request_may_have_are_not_kept() {
+        for other in ["x".repeat(257), "x\ty".to_owned()] {
+            let headers = HeaderMap::from_iter([
+                (ETAG, "\"a\"".parse().unwrap()),
+                (LAST_MODIFIED, other.parse().unwrap()),
+            ]);
+            let expected = Validators { etag: Some("\"a\"".to_owned()), last_modified: None };
+            assert_eq!(Validators::of(&headers), expected, "{other:?}");
+        }
     }
 }

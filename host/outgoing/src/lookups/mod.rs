@@ -21,7 +21,7 @@ mod service;
 mod settings;
 
 pub use error::{LookupError, MAX_ANSWER_BYTES, MAX_FILE_BYTES};
-pub use file_request::{FileLookup, FileRequest};
+pub use file_request::{FileLookup, FileRequest, is_file_address};
 pub use files::{FileAnswer, Validators};
 pub use request::{LookupRequest, is_host_name, is_page};
 pub use service::Lookups;

@@ -10,7 +10,9 @@ use crate::{
     },
     state::CallState,
 };
-use portolan_outgoing::lookups::{FileLookup, FileRequest, LookupRequest, is_host_name, is_page};
+use portolan_outgoing::lookups::{
+    FileLookup, FileRequest, LookupRequest, is_file_address, is_host_name, is_page,
+};
 use portolan_store::{TimerChange, TimerKey};
 use portolan_vocabulary::{LOOKUPS_OF, new_identifier};
 use rand::RngExt as _;
@@ -25,8 +27,6 @@ const WAITING: u64 = 256;
 /// The maximum number of look-ups of one call.
 const LOOKUPS: usize = 8;
 const ADDRESS_BYTES: usize = 512;
-/// The address of a file has its secret, which some servers make long.
-const FILE_ADDRESS_BYTES: usize = 2048;
 const ABOUT_BYTES: usize = 4096;
 
 /// A requested look-up.
@@ -72,7 +72,7 @@ impl lookups::Host for CallState {
         action: String,
         about: String,
     ) -> Reply<String> {
-        let is_valid = url.len() <= FILE_ADDRESS_BYTES && is_page(&url);
+        let is_valid = is_file_address(&url);
         let request = FileRequest { url, media_types, etag, last_modified };
         let fault = match is_valid {
             true => request.fault(),

@@ -22,6 +22,7 @@ mod publishers;
 mod quarantine;
 mod rates;
 mod recordings;
+mod release;
 mod releases;
 mod sending;
 mod signing_keys;
@@ -50,8 +51,8 @@ pub use people::{
 pub use publishers::InstalledId;
 pub use quarantine::{Quarantined, QuarantinedDocument};
 pub use recordings::{NewRecording, OpenedRecording, RecordingEntry, RecordingQuery, RecordingUse};
-pub use releases::{
-    NewRelease, ReleaseCount, ReleaseEnding, ReleaseRecord, ReleaseSide, ReleaseState,
+pub use release::{
+    NewRelease, Promotion, ReleaseCount, ReleaseEnding, ReleaseRecord, ReleaseSide, ReleaseState,
 };
 pub use sending::{Attempt, DueDelivery};
 pub use signing_keys::KeyPurpose;

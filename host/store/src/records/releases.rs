@@ -4,12 +4,16 @@ use crate::{
     connection::{read, transact},
     error::DbError,
     integers::{instant, signed, unsigned},
-    records::versions::compress,
+    records::{
+        release::{
+            NewRelease, ReleaseCount, ReleaseEnding, ReleaseRecord, ReleaseSide, ReleaseState,
+        },
+        versions::compress,
+    },
     store::Store,
 };
-use portolan_vocabulary::{ReleaseFigures, Timestamp};
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use portolan_vocabulary::Timestamp;
+use std::{collections::BTreeSet, time::Duration};
 
 /// The maximum number of releases of one capability that are kept.
 const KEPT: i64 = 50;
@@ -35,110 +39,6 @@ type Row = (
     Option<i64>,
     Option<String>,
 );
-
-/// The state of a release.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ReleaseState {
-    Running,
-    /// Its version was given to all callers.
-    Promoted,
-    /// Its version was taken back.
-    Aborted,
-    /// Another version was published or rolled back to meanwhile.
-    Replaced,
-}
-
-/// The version whose calls are counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ReleaseSide {
-    Served,
-    Canary,
-}
-
-/// A release as it begins.
-#[derive(Debug, Clone)]
-pub struct NewRelease {
-    pub capability_id: String,
-    pub version: String,
-    pub digest: String,
-    /// The name of its file in a catalog folder.
-    pub file: String,
-    /// The origin of the component.
-    pub source: String,
-    pub served_version: String,
-    pub served_digest: String,
-    /// The share of callers in percent.
-    pub share: u64,
-    pub started_at: Timestamp,
-    /// The operator, as named by the command.
-    pub started_by: String,
-    /// When its time is over, if it has one.
-    pub due_at: Option<Timestamp>,
-    /// Whether it is promoted by itself then.
-    pub promotes: bool,
-}
-
-/// How a release ended.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct ReleaseEnding {
-    /// The operator, as named by the command; `None` if the host ended it.
-    pub by: Option<String>,
-    /// The rule that the canary broke.
-    pub rule: Option<String>,
-    pub reason: Option<String>,
-    pub served: ReleaseFigures,
-    pub canary: ReleaseFigures,
-}
-
-/// A release.
-#[derive(Debug, Clone)]
-pub struct ReleaseRecord {
-    pub id: i64,
-    pub release: NewRelease,
-    pub state: ReleaseState,
-    pub ended_at: Option<Timestamp>,
-    pub ending: Option<ReleaseEnding>,
-}
-
-/// What a node has counted of the calls of a version in a minute.
-#[derive(Debug, Clone)]
-pub struct ReleaseCount {
-    /// Minutes since the Unix epoch.
-    pub minute: u64,
-    pub side: ReleaseSide,
-    pub figures: ReleaseFigures,
-}
-
-impl ReleaseState {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Promoted => "promoted",
-            Self::Aborted => "aborted",
-            Self::Replaced => "replaced",
-        }
-    }
-
-    fn parse(text: &str) -> Self {
-        match text {
-            "running" => Self::Running,
-            "promoted" => Self::Promoted,
-            "replaced" => Self::Replaced,
-            _ => Self::Aborted,
-        }
-    }
-}
-
-impl ReleaseSide {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Served => "served",
-            Self::Canary => "canary",
-        }
-    }
-}
 
 impl Store {
     /// Records that a release begins, with the content of its component, and returns its id; `None` if another one of
@@ -225,7 +125,7 @@ impl Store {
     }
 
     /// Returns the releases that were aborted at `since` or later and are the newest of their capability, where nothing
-    /// was published or rolled back to since.
+    /// was published or rolled back to since they began.
     pub async fn newly_aborted_releases(
         &self,
         since: Timestamp,
@@ -247,8 +147,8 @@ impl Store {
         Ok(rows.into_iter().map(record).collect())
     }
 
-    /// Returns the versions whose release was aborted and that were neither published nor rolled back to since: the
-    /// capability and the digest of each.
+    /// Returns the versions whose release was aborted and that were neither published nor rolled back to since it began:
+    /// the capability and the digest of each.
     pub async fn aborted_versions(&self) -> Result<BTreeSet<(String, String)>, DbError> {
         let rows: Vec<(String, String)> = read!(self.inner.backend, |pool| {
             sqlx::query_as(
@@ -292,19 +192,42 @@ impl Store {
         Ok(changed == 1)
     }
 
-    /// Notes that a release is about to be promoted by itself. Returns `true` at one node only.
-    pub async fn claim_promotion(&self, id: i64) -> Result<bool, DbError> {
+    /// Lets this node promote a release by itself whose time is over, and returns whether it may. Until `lease` is over,
+    /// no node may try it again.
+    pub async fn claim_promotion(
+        &self,
+        id: i64,
+        lease: Duration,
+        now: Timestamp,
+    ) -> Result<bool, DbError> {
         let changed = transact!(self.inner.backend, |transaction| {
             sqlx::query(
-                "UPDATE releases SET promotes = 0
-                 WHERE id = $1 AND promotes = 1 AND state = 'running'",
+                "UPDATE releases SET due_at = $2
+                 WHERE id = $1 AND promotes = 1 AND state = 'running' AND due_at <= $3",
             )
             .bind(id)
+            .bind(signed(now.plus(lease).as_millis()))
+            .bind(signed(now.as_millis()))
             .execute(&mut *transaction)
             .await?
             .rows_affected()
         });
         Ok(changed == 1)
+    }
+
+    /// Lets a release whose time is over wait for a decision, in place of being promoted by itself.
+    pub async fn give_up_promotion(&self, id: i64, now: Timestamp) -> Result<(), DbError> {
+        transact!(self.inner.backend, |transaction| {
+            sqlx::query(
+                "UPDATE releases SET promotes = 0, due_at = $2
+                 WHERE id = $1 AND promotes = 1 AND state = 'running'",
+            )
+            .bind(id)
+            .bind(signed(now.as_millis()))
+            .execute(&mut *transaction)
+            .await?;
+        });
+        Ok(())
     }
 
     /// Ends a release, and forgets what was counted but for the figures of its ending. Returns `false` if it has ended
@@ -319,9 +242,7 @@ impl Store {
         let ending = serde_json::to_string(ending).unwrap_or_default();
         let changed = transact!(self.inner.backend, |transaction| {
             let changed = sqlx::query(
-                "UPDATE releases SET state = $2, ended_at = $3, ending = $4, history_seq = coalesce(
-                     (SELECT max(seq) FROM component_versions v
-                      WHERE v.capability_id = releases.capability_id), 0)
+                "UPDATE releases SET state = $2, ended_at = $3, ending = $4
                  WHERE id = $1 AND state = 'running'",
             )
             .bind(id)

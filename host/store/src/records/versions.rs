@@ -1,8 +1,14 @@
 //! The versions of each capability's component: how each arrived, its content, and which one is desired.
 
 use crate::{
-    connection::read, connection::transact, error::DbError, integers::instant, integers::signed,
-    integers::unsigned, store::Store,
+    connection::read,
+    connection::transact,
+    error::DbError,
+    integers::instant,
+    integers::signed,
+    integers::unsigned,
+    records::release::{Promotion, ReleaseState},
+    store::Store,
 };
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use portolan_vocabulary::Timestamp;
@@ -120,12 +126,17 @@ impl Store {
     /// Records that a version arrived, with its content unless that is kept already, and returns the `seq` of
     /// the entry. The contents of the capability's newest `keep` versions, of the desired version and of a running release are
     /// kept; those of all others are deleted, as are the oldest entries of a history that is too long.
+    ///
+    /// If the version is the one of a release that is promoted, the release ends in the same transaction, or is no longer
+    /// promoted by itself if the version waits for approval. If it does not run, nothing is recorded, and the result is
+    /// `None`.
     pub async fn add_version(
         &self,
         record: &VersionRecord,
         content: Option<&[u8]>,
         keep: u64,
-    ) -> Result<i64, DbError> {
+        promotion: Option<&Promotion>,
+    ) -> Result<Option<i64>, DbError> {
         let breaking = serde_json::to_string(&record.breaking).unwrap_or_default();
         let desired = sqlx::AssertSqlSafe(format!(
             "DELETE FROM component_contents
@@ -144,7 +155,38 @@ impl Store {
         ));
         let id = &record.capability_id;
         let content = compress(content).await?;
+        let is_accepted = record.state == VersionState::Accepted;
         let (seq,): (i64,) = transact!(self.inner.backend, |transaction| {
+            if let Some(Promotion { release, ending }) = promotion {
+                let (state, ended_at, ending) = match is_accepted {
+                    true => (
+                        ReleaseState::Promoted,
+                        Some(signed(record.at.as_millis())),
+                        serde_json::to_string(ending).ok(),
+                    ),
+                    false => (ReleaseState::Running, None, None),
+                };
+                let changed = sqlx::query(
+                    "UPDATE releases SET state = $2, promotes = 0, ended_at = $3, ending = $4
+                     WHERE id = $1 AND state = 'running'",
+                )
+                .bind(*release)
+                .bind(state.name())
+                .bind(ended_at)
+                .bind(ending)
+                .execute(&mut *transaction)
+                .await?
+                .rows_affected();
+                if changed == 0 {
+                    return Ok(None);
+                }
+                if is_accepted {
+                    sqlx::query("DELETE FROM release_counts WHERE release_id = $1")
+                        .bind(*release)
+                        .execute(&mut *transaction)
+                        .await?;
+                }
+            }
             if let Some(content) = content.as_deref() {
                 sqlx::query(
                     "INSERT INTO component_contents (digest, content) VALUES ($1, $2)
@@ -178,7 +220,7 @@ impl Store {
             sqlx::query(older).bind(id).bind(ENTRIES).execute(&mut *transaction).await?;
             added
         });
-        Ok(seq)
+        Ok(Some(seq))
     }
 
     /// Returns the history of a capability, the newest entry first.

@@ -5,4 +5,5 @@ mod held;
 mod held_limits;
 mod person;
 mod recordings;
+mod releases;
 mod scrub;

@@ -102,6 +102,24 @@ fn all_amounts_of_a_call_count_and_what_the_action_costs() {
 }
 
 #[test]
+fn an_amount_is_known_in_its_own_currency_only() {
+    let pay = consequence(json!({ "category": "payment", "amount": "amount" }));
+    let free = consequence(json!({ "category": "message" }));
+    let input = json!({ "amount": 4 });
+    for (declared, currency, cost, amount) in [
+        (&pay, "credits", 0, Some(4.0)),
+        (&pay, "credits", 2, Some(6.0)),
+        (&pay, "EUR", 0, None),
+        (&free, "credits", 2, Some(2.0)),
+        (&free, "EUR", 0, Some(0.0)),
+        (&free, "EUR", 2, None),
+    ] {
+        assert_eq!(declared.amount_in(currency, &input, cost), amount, "{currency} {cost}");
+    }
+    assert_eq!(pay.amount_in("credits", &json!({}), 0), None);
+}
+
+#[test]
 fn a_policy_that_permits_more_is_not_within_the_one_before() {
     let hours = json!({ "from": 60, "to": 120, "time_zone": "UTC" });
     let strict = policy(json!({

@@ -90,6 +90,19 @@ fn ids_are_found_as_whole_words() {
 }
 
 #[test]
+fn ids_are_found_after_what_json_writes_with_letters() {
+    for control in ['\n', '\r', '\t', '\u{8}', '\u{c}', '\u{1f}'] {
+        let text = serde_json::to_string(&format!("Ask her:{control}{ANNA}{control}")).unwrap();
+        assert_eq!(person_ids(&text).collect::<Vec<_>>(), [ANNA], "{text}");
+        // Also where the text is part of another one.
+        let text = serde_json::to_string(&text).unwrap();
+        assert_eq!(person_ids(&text).collect::<Vec<_>>(), [ANNA], "{text}");
+    }
+    let within = format!("n{ANNA} un{ANNA} u000b{ANNA}");
+    assert_eq!(person_ids(&within).collect::<Vec<_>>(), Vec::<&str>::new());
+}
+
+#[test]
 fn people_outside_declared_paths_are_reported_by_path() {
     let declared = people(&[
         ("owner_id", Erasure::DeleteDocument, &[("note", Audience::Personal)]),

@@ -11,9 +11,9 @@ use crate::{
     ics::reader::{Reader, freebusy_uid, identity, uid},
     ics::times::FileZones,
     ics::types::*,
-    limits::{MOST_BLOCKS, MOST_ZONES},
+    limits::{LOOKED_UP_AT_ONCE, MOST_BLOCKS, MOST_ZONES},
     refusals::*,
-    types::{BLOCKS, Block, RESERVATIONS, Source},
+    types::{BLOCKS, Block, RESERVATIONS, Reservation, Source},
     zones::{self, Zone},
 };
 use people_kit::calendar;
@@ -70,7 +70,6 @@ pub(crate) fn import(call: &Call, input: ImportIcs) -> Result<Imported> {
 pub(crate) fn take(call: &Call, text: &str, origin: &Origin<'_>) -> Result<Taken> {
     let owner_id = origin.owner_id;
     let (calendar, components) = components::read(lines::read(text)?)?;
-    let own = own_uids(owner_id, &components)?;
     let now = busy::now(call);
     let floating = match &origin.zone {
         Some(zone) => Some(zone.clone()),
@@ -79,6 +78,7 @@ pub(crate) fn take(call: &Call, text: &str, origin: &Origin<'_>) -> Result<Taken
     let zones = zones(&calendar, &components, floating, now);
     let change = Change::of(owner_id)?;
     let stored = blocks::all(owner_id)?;
+    let own = own_uids(owner_id, &components, &stored)?;
     let named = named_uids(&components);
     let (replaceable, kept): (Vec<_>, Vec<_>) =
         stored.into_iter().partition(|stored| origin.replaces(&stored.value, &named));
@@ -142,22 +142,31 @@ fn counted(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// Returns the UIDs in the file that were exported from this calendar and are still in it.
-fn own_uids(owner_id: &str, components: &[Component]) -> Result<BTreeSet<String>> {
+/// Returns the UIDs in the file that were exported from this calendar and are still in it. `blocks` are all blocks of the
+/// person.
+fn own_uids(
+    owner_id: &str,
+    components: &[Component],
+    blocks: &[Stored<Block>],
+) -> Result<BTreeSet<String>> {
     let suffix = calendar::uid("");
-    let mut own = BTreeSet::new();
-    for event in components.iter().filter(|component| component.kind == "VEVENT") {
-        let Ok(Some(uid)) = uid(event) else { continue };
-        let Some(id) = uid.strip_suffix(&suffix).filter(|id| is_id(id)) else { continue };
-        let block = BLOCKS.get(id)?.is_some_and(|block| block.value.owner_id == owner_id);
-        let owners = || {
-            RESERVATIONS.get(id).map(|found| found.map(|reservation| reservation.value.owner_ids))
+    let events = components.iter().filter(|component| component.kind == "VEVENT");
+    let ids = events.filter_map(|event| {
+        let uid = uid(event).ok().flatten()?;
+        uid.strip_suffix(&suffix).filter(|id| is_id(id)).map(str::to_owned)
+    });
+    let known: BTreeSet<&str> = blocks.iter().map(|block| block.id.as_str()).collect();
+    let (mut own, others): (BTreeSet<String>, BTreeSet<String>) =
+        ids.partition(|id| known.contains(id.as_str()));
+    let others: Vec<String> = others.into_iter().collect();
+    for ids in others.chunks(LOOKED_UP_AT_ONCE) {
+        let reserved = RESERVATIONS.get_many(ids.iter().map(String::as_str))?.into_iter().flatten();
+        let is_own = |found: &Stored<Reservation>| {
+            found.value.owner_ids.iter().any(|owner| owner == owner_id)
         };
-        if block || owners()?.is_some_and(|owners| owners.iter().any(|owner| owner == owner_id)) {
-            own.insert(uid);
-        }
+        own.extend(reserved.filter(is_own).map(|found| found.id));
     }
-    Ok(own)
+    Ok(own.iter().map(|id| calendar::uid(id)).collect())
 }
 
 /// Returns the UIDs of what the file contains, with those that are made.

@@ -1,6 +1,10 @@
 //! Imports of events, and exports that are imported again as the same.
 
-use crate::CalendarCapability;
+use crate::{
+    CalendarCapability,
+    types::{RESERVATIONS, Reservation},
+};
+use people_kit::calendar::Firmness;
 use portolan_sdk::{
     prelude::*,
     test::{self, World},
@@ -354,4 +358,38 @@ fn a_file_with_too_many_events_is_refused_with_their_number() {
         assert_eq!((&conflict["limit"], &conflict["blocks"]), (&json!(400), &json!(blocks)));
     }
     assert_eq!(counts(&world.call("import_ics", &file(&events[..399])).unwrap())[0], 399);
+}
+
+#[test]
+fn what_was_exported_from_this_calendar_is_not_imported() {
+    let me = "own_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+    let reservation = |owner_id: &str| Reservation {
+        owner_ids: vec![owner_id.to_owned()],
+        kind: Firmness::Firm,
+        title: None,
+        title_by: None,
+        begins: 0,
+        ends: 1,
+    };
+    let mut world = world().owner(me).document(RESERVATIONS, "mtg_own", &reservation(me)).document(
+        RESERVATIONS,
+        "mtg_foreign",
+        &reservation("own_01JZX8Q4M2N6P7R8S9T0V1W2X9"),
+    );
+    let block = json!({ "start": "2026-11-02T09:00:00Z", "end": "2026-11-02T10:00:00Z" });
+    let block = world.call("add_block", &block).unwrap();
+    let block_id = block["block_id"].as_str().unwrap().to_owned();
+    let mut ids = vec![block_id, "mtg_own".to_owned(), "mtg_foreign".to_owned()];
+    // More than are looked up at once.
+    ids.extend((0..600).map(|number| format!("mtg_{number}")));
+    let events = ids.iter().map(|id| {
+        event(&format!(
+            "UID:{id}@portolan\nDTSTART:20261103T090000Z\nDTEND:20261103T100000Z\n\
+                TRANSP:TRANSPARENT"
+        ))
+    });
+    let events: Vec<String> = events.collect();
+    let answer = world.call("import_ics", &file(&[&events.join("\r\n")])).unwrap();
+    let skipped = &answer["skipped"];
+    assert_eq!((&skipped["own"], &skipped["transparent"]), (&json!(2), &json!(601)), "{answer:#}");
 }

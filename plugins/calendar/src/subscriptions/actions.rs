@@ -22,7 +22,7 @@ pub(crate) fn subscribe(call: &Call, input: Subscribe) -> Result<Answer<Subscrip
     let label = input.label.as_deref().map(|label| plain("/label", label, Lines::One, &mut faults));
     faults.check().map_err(CalendarError::Text)?;
     // Of two concurrent calls, one runs again and sees the subscription of the other.
-    let change = Change::of(owner_id)?;
+    let mut change = Change::of(owner_id)?;
     let before = of_owner(owner_id)?;
     for known in &before {
         if known.value.url()?.as_ref() == Some(&url) {
@@ -33,10 +33,13 @@ pub(crate) fn subscribe(call: &Call, input: Subscribe) -> Result<Answer<Subscrip
     if before.len() >= MOST_SUBSCRIPTIONS as usize {
         return Err(CalendarError::SubscriptionLimitReached);
     }
+    change.count_subscription(call.now())?;
     let mut subscription = Subscription::of(owner_id, &url)?;
     (subscription.label, subscription.time_zone) = (label, input.time_zone);
     let mut stored = Stored::new(call.new_id("sub"), subscription, call.now());
-    ask(call, &mut stored)?;
+    if !ask(call, &mut stored)? {
+        return Err(not_an_address());
+    }
     stored.save()?;
     change.save(0, 0)?;
     Ok(Answer::new(view(&stored)).next(list_subscriptions()))
@@ -71,8 +74,7 @@ pub(crate) fn refresh(call: &Call, input: &SubscriptionInput) -> Result<Answer<S
     let (name, message) = ("refreshes", "This calendar was read a moment ago.");
     let next = list_subscriptions();
     REFRESHES.count(&mut stored.value.refreshed, call.now(), name, message, next)?;
-    ask(call, &mut stored)?;
-    stored.save()?;
+    ask_again(call, &mut stored)?;
     Ok(Answer::new(view(&stored)).next(list_subscriptions()))
 }
 

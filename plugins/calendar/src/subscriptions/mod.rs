@@ -3,6 +3,8 @@
 mod actions;
 mod reading;
 mod schedule;
+#[cfg(test)]
+mod tests;
 mod types;
 
 pub(crate) use actions::{list, refresh, subscribe, unsubscribe};

@@ -16,21 +16,46 @@ use portolan_sdk::{
 const GONE: u16 = 410;
 const GONE_FOR_GOOD: &str = "The server says that this calendar is gone for good.";
 const CANNOT_BE_OPENED: &str = "The stored address cannot be opened. Subscribe again.";
+const REFUSED: &str = "The stored address is refused. Subscribe again.";
+const LOST: &str = "The last reading could not be taken into the calendar.";
+const REPLACED: &str = "The address may have been replaced. Copy it again and subscribe again.";
+const NO_CALENDAR: &str = "This is no calendar file. Copy the address in iCal format (it often ends in .ics) from the \
+    calendar's settings.";
+const FEWER_EVENTS: &str = "Publish a calendar with fewer past events.";
+/// The beginnings of the host's sentences about a file of another type, and about one that is too large.
+const OTHER_TYPE: &str = "The server answers with a file of another type";
+const TOO_LARGE: &str = "The file has more than";
 
-/// Requests a reading of a subscription whose time has come.
+/// Requests a reading of a subscription whose time has come. If the last one is still awaited, its answer could not be
+/// taken, and it has failed.
 pub(crate) fn poll(call: &Call, input: &AboutSubscription) -> Result<()> {
     let is_read = |value: &Subscription| value.state != SubscriptionState::Failed;
     let found = SUBSCRIPTIONS.get(&input.subscription_id)?;
     let Some(mut stored) = found.filter(|found| is_read(&found.value)) else { return Ok(()) };
-    ask(call, &mut stored)?;
-    Ok(stored.save()?)
+    if stored.value.lookup_id.take().is_some() {
+        return fail(call, &mut stored, LOST.to_owned(), None);
+    }
+    ask_again(call, &mut stored)
 }
 
-/// Requests a reading. The caller saves the subscription.
-pub(super) fn ask(call: &Call, stored: &mut Stored<Subscription>) -> Result<()> {
+/// Requests a reading of a stored subscription, and saves it. If the host refuses what is stored, the reading has
+/// failed.
+pub(super) fn ask_again(call: &Call, stored: &mut Stored<Subscription>) -> Result<()> {
+    if ask(call, stored)? {
+        return Ok(stored.save()?);
+    }
+    (stored.value.etag, stored.value.last_modified) = (None, None);
+    fail(call, stored, REFUSED.to_owned(), None)
+}
+
+/// Requests a reading, and returns `false` if the host refuses the request as invalid. An address that cannot be opened
+/// is noted as the problem. The caller saves the subscription.
+pub(super) fn ask(call: &Call, stored: &mut Stored<Subscription>) -> Result<bool> {
+    // The answer to an earlier request is not awaited any more.
+    stored.value.lookup_id = None;
     let Some(url) = stored.value.url()? else {
         (stored.value.problem, stored.value.next_at) = (Some(CANNOT_BE_OPENED.to_owned()), None);
-        return Ok(());
+        return Ok(true);
     };
     let about = AboutSubscription { subscription_id: stored.id.clone() };
     let known = stored.value.validators();
@@ -43,10 +68,11 @@ pub(super) fn ask(call: &Call, stored: &mut Stored<Subscription>) -> Result<()> 
         }
         // As many look-ups as the host allows are waiting.
         Err(HostError::Limit(_)) => WAIT_FOR_ROOM,
-        Err(HostError::Invalid(_)) => return Err(not_an_address()),
+        Err(HostError::Invalid(_)) => return Ok(false),
         Err(error) => return Err(error.into()),
     };
-    set_next(call, stored, wait)
+    set_next(call, stored, wait)?;
+    Ok(true)
 }
 
 pub(super) fn not_an_address() -> CalendarError {
@@ -76,7 +102,7 @@ pub(crate) fn take(call: &Call, answer: AnsweredFile<AboutSubscription>) -> Resu
         return give_up(call, &mut stored, GONE_FOR_GOOD.to_owned());
     }
     if let Some(error) = &answer.error {
-        return fail(call, &mut stored, error.clone(), answer.retry_after_s);
+        return fail(call, &mut stored, advised(error, answer.status), answer.retry_after_s);
     }
     let Some(text) = &answer.text else {
         return match answer.unchanged {
@@ -98,6 +124,17 @@ pub(crate) fn take(call: &Call, answer: AnsweredFile<AboutSubscription>) -> Resu
     value.left_out = taken.imported.skipped.faulty;
     (value.etag, value.last_modified) = (None, None);
     succeed(call, &mut stored, &answer)
+}
+
+/// Returns what a person reads of a reading that failed with this sentence and status: with the step that helps, if
+/// there is one.
+fn advised(error: &str, status: Option<u16>) -> String {
+    match status {
+        Some(401 | 403 | 404) => format!("{error} {REPLACED}"),
+        _ if error.starts_with(OTHER_TYPE) => NO_CALENDAR.to_owned(),
+        _ if error.starts_with(TOO_LARGE) => format!("{error} {FEWER_EVENTS}"),
+        _ => error.to_owned(),
+    }
 }
 
 /// Returns what a person reads of a file that cannot be taken; `None` if the file is not the reason.

@@ -22,7 +22,7 @@ CREATE TABLE releases (
     ended_at BIGINT,
     -- By whom it ended, the rule if there is one, the reason, and the figures of both versions: a JSON object.
     ending TEXT,
-    -- The newest entry of the capability's history when the release began; once it has ended, when it ended.
+    -- The newest entry of the capability's history when the release began.
     history_seq BIGINT NOT NULL
 );
 

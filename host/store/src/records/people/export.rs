@@ -59,14 +59,16 @@ pub struct PersonalWebhook {
     pub description: Option<String>,
 }
 
-/// An answer that is kept for an idempotency key of one of a person's agents.
+/// A call of one of a person's agents whose answer is kept for its idempotency key. The answer is left out: what it says is
+/// in the documents, and it can have secrets that were told once, such as that of a webhook.
 #[derive(Debug, Clone, Serialize)]
 pub struct PersonalAnswer {
     pub agent_id: String,
     pub capability: String,
     pub action: String,
     pub key: String,
-    pub answer: Value,
+    /// Until when the answer is kept.
+    pub kept_until: Timestamp,
 }
 
 /// A pending timer that names a person.
@@ -295,10 +297,10 @@ impl Export<'_> {
     async fn send_answers(&self, person: &str) -> SendResult {
         let mut after: (String, String, String) = Default::default();
         loop {
-            let rows: Vec<(String, String, String, String)> =
+            let rows: Vec<(String, String, String, i64)> =
                 read!(self.store.inner.backend, |pool| {
                     sqlx::query_as(
-                        "SELECT capability, action, key, answer FROM idempotency
+                        "SELECT capability, action, key, expires_at FROM idempotency
                      WHERE agent_id = $1 AND (capability, action, key) > ($2, $3, $4)
                      ORDER BY capability, action, key LIMIT $5",
                     )
@@ -312,13 +314,13 @@ impl Export<'_> {
                 });
             let Some((capability, action, key, _)) = rows.last() else { return Ok(Ok(())) };
             after = (capability.clone(), action.clone(), key.clone());
-            for (capability, action, key, answer) in rows {
+            for (capability, action, key, expires_at) in rows {
                 let answer = PersonalAnswer {
                     agent_id: person.to_owned(),
                     capability,
                     action,
                     key,
-                    answer: serde_json::from_str(&answer).unwrap_or_default(),
+                    kept_until: Timestamp::from_millis(unsigned(expires_at)),
                 };
                 send!(self, PersonalItem::Answer(answer));
             }
