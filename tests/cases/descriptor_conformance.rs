@@ -9,7 +9,8 @@ use portolan_vocabulary::ErrorCode;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// An address that the host must not connect to.
+/// An address that the host must not connect to. A calendar's address needs a name, for which the host asks a DNS server
+/// that is not there.
 const NOWHERE: &str = "https://127.0.0.1:1/";
 
 /// One action of a capability, as agents see it.
@@ -27,7 +28,7 @@ impl Action {
         let examples = self.schema["examples"].as_array().into_iter().flatten();
         examples.map(|example| {
             let mut body = example.clone();
-            if body.get("url").is_some() {
+            if body["url"].as_str().is_some_and(|url| url.starts_with("https:")) {
                 body["url"] = json!(NOWHERE);
             }
             body

@@ -56,9 +56,13 @@ fn put_body(id: &str, title: &str, code: &str) -> Value {
     json!({ "action": "put", "id": id, "title": title, "code": code })
 }
 
+/// Puts this number of books. A call puts few of them, because the machine may be busy.
 async fn fill(agent: &Agent<'_>, from: u32, count: u32) {
-    let body = json!({ "action": "fill", "from": from, "count": count });
-    agent.result("library", body).await;
+    for begun in (0..count).step_by(250) {
+        let count = 250.min(count - begun);
+        let body = json!({ "action": "fill", "from": from + begun, "count": count });
+        agent.result("library", body).await;
+    }
 }
 
 async fn get(agent: &Agent<'_>, id: &str) -> Value {

@@ -15,6 +15,7 @@ use crate::{
         relationships::Person,
     },
 };
+use portolan_vocabulary::HELD_EVENTS;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -143,6 +144,13 @@ fn comparable(items: impl Iterator<Item = (String, Value)>) -> Items {
     };
     items
         .filter(|(_, item)| !of_rights(item))
+        .map(|(kind, mut item)| {
+            // The time at which held events are told is set anew once they are.
+            if kind == "timer" && item["capability"] == HELD_EVENTS {
+                item["at"] = json!(null);
+            }
+            (kind, item)
+        })
         .map(|(kind, item)| (key(&kind, &item), item))
         .collect()
 }

@@ -19,7 +19,8 @@ pub async fn shipped() -> Host {
     let names: Vec<_> = names.iter().map(String::as_str).collect();
     let options = Options::with(&names)
         .configuration(&format!("feeds_dir = {:?}", city().join("feeds")))
-        .add_configuration("reachable_networks = [\"127.0.0.0/8\"]");
+        .add_configuration("reachable_networks = [\"127.0.0.0/8\"]")
+        .add_configuration("lookups.dns_servers = [\"127.0.0.1:1\"]");
     Host::start(options).await
 }
 

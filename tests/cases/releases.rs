@@ -83,7 +83,7 @@ async fn a_share_of_four_hundred_callers_gets_a_version_and_stays_on_it() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_stays_on_one_version_with_all_agents_on_all_nodes() {
     let url = postgres::database().await;
-    let node = || Options::with(&["mutant"]).postgres(&url).add_configuration(PATIENT);
+    let node = || Options::with(&["mutant"]).configuration(PATIENT).postgres(&url);
     let one = Host::start(node()).await;
     let other = Host::start(node()).await;
     let (here, there) = (people(&one, 20).await, people(&other, 20).await);

@@ -127,7 +127,7 @@ async fn serve(
         }
         let mut part = [0; 4096];
         match stream.read(&mut part).await {
-            Ok(0) | Err(_) => {}
+            Ok(0) | Err(_) => return,
             Ok(count) => bytes.extend_from_slice(&part[..count]),
         }
     };
