@@ -15,7 +15,7 @@ mod postgres;
 mod run;
 mod sbom;
 mod screenshots;
-mod tests;
+mod test_run;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -156,7 +156,7 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
         cargo(&["deny", "check"])?;
     }
     print_progress("running the tests");
-    tests::run(prepare)?;
+    test_run::run(prepare)?;
     if full {
         fuzz::run_all(FUZZ_SECONDS)?;
         bench(true, &[])?;
