@@ -84,7 +84,7 @@ enum Command {
         /// Measure for a shorter time with fewer components; the figures are not comparable
         #[arg(long)]
         quick: bool,
-        /// Run only these: throughput, tokens, mcp, sandbox, waiters, telemetry, recording, components, relevance, search, saved_searches, matching, people, catalog, store, nodes, queries, migration, feeds, boards; only if it is named, also peers, which installs MCP servers by other authors
+        /// Run only these: throughput, tokens, mcp, sandbox, waiters, telemetry, recording, components, relevance, search, saved_searches, matching, people, catalog, store, nodes, queries, migration, feeds, boards, media; only if it is named, also peers, which installs MCP servers by other authors
         parts: Vec<String>,
     },
 }

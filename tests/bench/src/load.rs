@@ -155,12 +155,12 @@ async fn keep_busy(address: String, request: String, until: Instant) -> Result<V
     Ok(latencies)
 }
 
-/// Returns the length of a response, once it is known. A status other than 200 or 304 is an error.
+/// Returns the length of a response, once it is known. A status other than 200, 206 or 304 is an error.
 fn response_length(response: &[u8]) -> Result<Option<usize>> {
     let Some(head) = Head::of(response)? else {
         return Ok(None);
     };
-    if !matches!(head.status()?, 200 | 304) {
+    if !matches!(head.status()?, 200 | 206 | 304) {
         bail!("{}", String::from_utf8_lossy(response));
     }
     head.response_length(response)

@@ -14,7 +14,9 @@ mod load;
 mod market;
 #[expect(clippy::indexing_slicing, reason = "the JSON is its own, or an answer that is checked")]
 mod matching;
+mod media;
 mod migration;
+mod nginx;
 mod nodes;
 #[path = "../../harness/component_sets.rs"]
 #[expect(unreachable_pub, reason = "shared with the tests")]
@@ -55,7 +57,7 @@ use std::path::{Path, PathBuf};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The parts that can be measured separately, and are measured if none is named.
-const PARTS: [&str; 19] = [
+const PARTS: [&str; 20] = [
     "throughput",
     "tokens",
     "mcp",
@@ -75,6 +77,7 @@ const PARTS: [&str; 19] = [
     "migration",
     "feeds",
     "boards",
+    "media",
 ];
 
 /// The part that is measured only if it is named, because it installs programs of others.
@@ -233,6 +236,9 @@ fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
         }
         if parts.contains(&"boards") {
             feeds::boards::measure(effort, &mut report).await?;
+        }
+        if parts.contains(&"media") {
+            media::measure(effort, &mut report).await?;
         }
         if parts.contains(&PEERS) {
             peers::measure(effort, &mut report).await?;

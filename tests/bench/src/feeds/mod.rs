@@ -1,16 +1,14 @@
 //! The feeds compared with nginx, which serves the same compressed files.
 
 pub(crate) mod boards;
-mod nginx;
 
 use crate::{
     Effort,
     host::{BenchHost, Setup},
-    load::{Slice, slice_of_processes},
-    report::{Report, median, spread},
+    nginx::{Nginx, compare},
+    report::Report,
 };
 use anyhow::{Context as _, Result};
-use nginx::Nginx;
 use portolan_feeds::{
     Limits, Options, Roads, Timestamp,
     changes::Past,
@@ -20,17 +18,17 @@ use portolan_feeds::{
     publish::{Press, documents},
     record::FEEDS,
 };
+use portolan_publication::{Coding, Publication};
 use serde_json::Value;
 use std::{
     collections::BTreeSet,
+    fs,
     path::Path,
     time::{Duration, Instant},
 };
 
-/// A figure of a slice: its name, its unit, and the function that reads it.
-type Figure = (&'static str, &'static str, fn(&Slice) -> f64);
-
-const CONNECTIONS: usize = 16;
+const CODINGS: [(Coding, &str); 3] =
+    [(Coding::Identity, ""), (Coding::Gzip, ".gz"), (Coding::Brotli, ".br")];
 const TARGETS: &str = "/map/data/sf-live-targets.json";
 const ROLES: &str = "/map/data/sf-job-roles.json";
 /// The size up to which the roles are repeated.
@@ -46,14 +44,16 @@ pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> 
     let host = BenchHost::of(Setup { feeds: Some(feeds), ..Setup::with(&[]) }).await?;
     report.add("start of a host with 12 MB of feeds", begun.elapsed().as_secs_f64() * 1e3, "ms");
     let publication = host.app.host.feeds.current().context("nothing is published")?;
-    let nginx = Nginx::start(&folder.path().join("nginx"), &publication).await?;
+    let files = folder.path().join("nginx");
+    write_files(&files, &publication)?;
+    let nginx = Nginx::start(&files).await?;
     for (name, path) in [("targets, 0.3 MB", TARGETS), ("roles, 10 MB", ROLES)] {
         let document = publication.document(path).context("a document is missing")?;
         for body in document.bodies() {
             let coding = body.coding.name();
             let request =
                 format!("GET {path} HTTP/1.1\r\nhost: x\r\naccept-encoding: {coding}\r\n\r\n");
-            let case = format!("{name}, {coding}");
+            let case = format!("feeds, {name}, {coding}");
             compare(&host, &nginx, &case, [&request, &request], effort, report).await?;
         }
     }
@@ -62,7 +62,21 @@ pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> 
     let own = publication.document(TARGETS).context("a document is missing")?;
     // nginx makes entity tags of its own; `*` matches any.
     let (ours, theirs) = (known(&own.plain().etag), known("*"));
-    compare(&host, &nginx, "targets, known", [&ours, &theirs], effort, report).await?;
+    compare(&host, &nginx, "feeds, targets, known", [&ours, &theirs], effort, report).await?;
+    Ok(())
+}
+
+/// Writes the documents into a folder, in their codings.
+fn write_files(folder: &Path, publication: &Publication) -> Result<()> {
+    for document in publication.documents() {
+        let file = folder.join(document.entry.path.trim_start_matches('/'));
+        fs::create_dir_all(file.parent().unwrap_or(folder))?;
+        for body in document.bodies() {
+            let ending = CODINGS.iter().find(|(coding, _)| *coding == body.coding);
+            let ending = ending.map(|(_, ending)| *ending).unwrap_or_default();
+            fs::write(format!("{}{ending}", file.display()), &body.bytes)?;
+        }
+    }
     Ok(())
 }
 
@@ -124,44 +138,4 @@ fn set(document: &mut Value, pointer: &str, value: Value) {
     if let Some(place) = document.pointer_mut(pointer) {
         *place = value;
     }
-}
-
-/// Measures the two servers in turns, with equivalent requests.
-async fn compare(
-    host: &BenchHost,
-    nginx: &Nginx,
-    case: &str,
-    requests: [&String; 2],
-    effort: &Effort,
-    report: &mut Report,
-) -> Result<()> {
-    let (mut ours, mut theirs): (Vec<Slice>, Vec<Slice>) = (Vec::new(), Vec::new());
-    let here = vec!["self".to_owned()];
-    // The first round warms up and is not counted.
-    for round in 0..=effort.rounds {
-        eprintln!("feeds, {case}, round {round} of {}", effort.rounds);
-        let time = effort.slice_ms;
-        let [own, other] = requests;
-        let one = slice_of_processes(&here, &host.address, own, CONNECTIONS, time).await?;
-        let two =
-            slice_of_processes(&nginx.workers()?, &nginx.address, other, CONNECTIONS, time).await?;
-        if round > 0 {
-            ours.push(one);
-            theirs.push(two);
-        }
-    }
-    let parts: [Figure; 4] = [
-        ("requests", "/s", |slice| slice.per_second),
-        ("processor time of the host", "us", |slice| slice.cpu_us),
-        ("p50", "us", |slice| slice.p50_us),
-        ("p99", "us", |slice| slice.p99_us),
-    ];
-    for (name, unit, of) in parts {
-        let (own, other): (Vec<f64>, Vec<f64>) =
-            (ours.iter().map(of).collect(), theirs.iter().map(of).collect());
-        let ratios: Vec<f64> = own.iter().zip(&other).map(|(own, other)| own / other).collect();
-        report.add(format!("feeds, {case}: {name}"), median(&own), unit);
-        report.compare_with("nginx", median(&ratios), Some(spread(&ratios)));
-    }
-    Ok(())
 }

@@ -1,8 +1,12 @@
-//! nginx, which serves the same bytes.
+//! nginx, which serves the same bytes, and comparisons with it.
 
-use crate::{PATIENCE, load::children};
+use crate::{
+    Effort, PATIENCE,
+    host::BenchHost,
+    load::{Slice, children, slice_of_processes},
+    report::{Report, median, spread},
+};
 use anyhow::{Context as _, Result, ensure};
-use portolan_publication::{Coding, Publication};
 use std::{
     fs,
     path::Path,
@@ -11,28 +15,23 @@ use std::{
 };
 use tokio::process::{Child, Command};
 
+/// A figure of a slice: its name, its unit, and the function that reads it.
+type Figure = (&'static str, &'static str, fn(&Slice) -> f64);
+
+const CONNECTIONS: usize = 16;
+
 /// The module of Debian's package libnginx-mod-http-brotli-static.
 const BROTLI: &str = "/usr/lib/nginx/modules/ngx_http_brotli_static_module.so";
-const CODINGS: [(Coding, &str); 3] =
-    [(Coding::Identity, ""), (Coding::Gzip, ".gz"), (Coding::Brotli, ".br")];
 
-/// nginx on a folder with the bytes that the host serves, in the same codings.
-pub(super) struct Nginx {
-    pub(super) address: String,
+/// nginx on a folder with the bytes that the host serves.
+pub(crate) struct Nginx {
+    address: String,
     process: Child,
 }
 
 impl Nginx {
-    pub(super) async fn start(folder: &Path, publication: &Publication) -> Result<Self> {
-        for document in publication.documents() {
-            let file = folder.join(document.entry.path.trim_start_matches('/'));
-            fs::create_dir_all(file.parent().unwrap_or(folder))?;
-            for body in document.bodies() {
-                let ending = CODINGS.iter().find(|(coding, _)| *coding == body.coding);
-                let ending = ending.map(|(_, ending)| *ending).unwrap_or_default();
-                fs::write(format!("{}{ending}", file.display()), &body.bytes)?;
-            }
-        }
+    /// Starts nginx with the files in this folder. A file that ends with `.gz` or `.br` is a coding of the one without.
+    pub(crate) async fn start(folder: &Path) -> Result<Self> {
         let address = tokio::net::TcpListener::bind("127.0.0.1:0").await?.local_addr()?;
         let settings = folder.join("nginx.conf");
         fs::write(&settings, configuration(folder, &address.to_string()))?;
@@ -51,7 +50,7 @@ impl Nginx {
     }
 
     /// Returns the ids of the worker processes.
-    pub(super) fn workers(&self) -> Result<Vec<String>> {
+    fn workers(&self) -> Result<Vec<String>> {
         children(self.process.id().context("nginx has ended")?)
     }
 }
@@ -64,6 +63,46 @@ impl Drop for Nginx {
             let _ended = asked.map(|_| ());
         }
     }
+}
+
+/// Measures the two servers in turns, with equivalent requests: the first is for the host.
+pub(crate) async fn compare(
+    host: &BenchHost,
+    nginx: &Nginx,
+    case: &str,
+    requests: [&String; 2],
+    effort: &Effort,
+    report: &mut Report,
+) -> Result<()> {
+    let (mut ours, mut theirs): (Vec<Slice>, Vec<Slice>) = (Vec::new(), Vec::new());
+    let here = vec!["self".to_owned()];
+    // The first round warms up and is not counted.
+    for round in 0..=effort.rounds {
+        eprintln!("{case}, round {round} of {}", effort.rounds);
+        let time = effort.slice_ms;
+        let [own, other] = requests;
+        let one = slice_of_processes(&here, &host.address, own, CONNECTIONS, time).await?;
+        let two =
+            slice_of_processes(&nginx.workers()?, &nginx.address, other, CONNECTIONS, time).await?;
+        if round > 0 {
+            ours.push(one);
+            theirs.push(two);
+        }
+    }
+    let parts: [Figure; 4] = [
+        ("requests", "/s", |slice| slice.per_second),
+        ("processor time of the host", "us", |slice| slice.cpu_us),
+        ("p50", "us", |slice| slice.p50_us),
+        ("p99", "us", |slice| slice.p99_us),
+    ];
+    for (name, unit, of) in parts {
+        let (own, other): (Vec<f64>, Vec<f64>) =
+            (ours.iter().map(of).collect(), theirs.iter().map(of).collect());
+        let ratios: Vec<f64> = own.iter().zip(&other).map(|(own, other)| own / other).collect();
+        report.add(format!("{case}: {name}"), median(&own), unit);
+        report.compare_with("nginx", median(&ratios), Some(spread(&ratios)));
+    }
+    Ok(())
 }
 
 fn configuration(folder: &Path, address: &str) -> String {
