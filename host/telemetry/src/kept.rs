@@ -93,13 +93,13 @@ impl Kept {
         }
     }
 
-    /// Removes the oldest trace of a queue; if callers began more than half of them, the oldest of those, so that no
+    /// Removes the oldest trace of a queue; if callers began at least half of them, the oldest of those, so that no
     /// caller displaces what is recorded of the others.
     fn pop(&mut self, queue: impl Fn(&mut Self) -> &mut VecDeque<TraceId>) -> Option<TraceId> {
         let mut ids = std::mem::take(queue(self));
         let is_of_caller = |id: &TraceId| self.traces.get(id).is_some_and(KeptTrace::is_of_caller);
         let of_callers = ids.iter().filter(|id| is_of_caller(id)).count();
-        let place = match of_callers * 2 > ids.len() {
+        let place = match of_callers * 2 >= ids.len() {
             true => ids.iter().position(is_of_caller),
             false => None,
         };

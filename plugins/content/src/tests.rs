@@ -13,7 +13,7 @@ const PUBLISHED: &[(&str, u32, &str)] = &[
     ("publishing-a-listing", 6, "7a6b438a143425fa"),
     ("matching", 4, "6ee768a9f1f3a820"),
     ("proposing-and-replying", 6, "f1f103405c62e28d"),
-    ("meetings-and-calendar", 7, "b1deeb1a84f91015"),
+    ("meetings-and-calendar", 7, "cfeb27a2257bc7f3"),
     ("credits", 5, "ea1ef3ff099ce770"),
     ("events-and-webhooks", 6, "164898d3342dbc64"),
     ("privacy", 7, "6f11dcd407685ebf"),

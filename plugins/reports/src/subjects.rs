@@ -112,9 +112,9 @@ const ROWS: [Row; 17] = [
     ("own", Kind::Owner, Capability(OWNER, "owner_id", Owner("/owner_id")), OWNER_WORDS),
     // The name has no single author, so it is not stored: it could not be erased with a person.
     ("org", Organisation, Capability(ORGANISATION, "org_id", Nobody), &[]),
-    ("med", Media, Capability(MEDIA, "media_id", Owner("/owner_id")), &["/title"]),
     // Its author can report it too, because of the reply.
     ("ref", Reference, Capability(REFERENCE, "reference_id", AUTHOR), &["/text"]),
+    ("med", Media, Capability(MEDIA, "media_id", Owner("/owner_id")), &["/title"]),
 ];
 const LISTING_WORDS: &[&str] = &["/title", "/description_md"];
 const APPLICANT: Ownership = Sender("/applicant/owner_id");

@@ -82,6 +82,10 @@ fn checked(text: &str) -> Answer<ApprovalPolicy> {
     if text.len() > POLICY_BYTES {
         return Err(invalid(format!("it has more than {POLICY_BYTES} bytes")));
     }
+    // A list would be taken for the fields in their order.
+    if !text.trim_start().starts_with('{') {
+        return Err(invalid("it is not an object".to_owned()));
+    }
     let policy: ApprovalPolicy =
         serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?;
     policy.checked().map_err(|InvalidPolicy(sentence)| invalid(sentence.to_owned()))

@@ -63,7 +63,18 @@ impl Person {
 
     async fn open(folder: &TempDir, keys: &Keyring) -> Store {
         let url = DatabaseUrl::from(folder.path().join("portolan.db"));
-        Store::open(&url, keys, Clock::system(), Quotas::default()).await.unwrap()
+        let store = Store::open(&url, keys, Clock::system(), Quotas::default()).await.unwrap();
+        Self::declare_collections(&store).await.unwrap();
+        store
+    }
+
+    /// Declares the host's collections without indexes. A host declares them with its own when it starts.
+    async fn declare_collections(store: &Store) -> Result<(), DbError> {
+        let declared = r#"UPDATE collections SET shape = '{"indexes":[],"text":[],"geo":null}' WHERE shape = ''"#;
+        transact!(store.inner.backend, |transaction| {
+            sqlx::query(declared).execute(&mut *transaction).await?;
+        });
+        Ok(())
     }
 
     /// Opens the database again, as a host that has ended and starts again.
