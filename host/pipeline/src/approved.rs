@@ -26,7 +26,8 @@ use std::{collections::BTreeSet, sync::Arc, time::Instant};
 
 /// The number of runs after which a failure that may pass is the outcome.
 const MAX_RUNS: u32 = 4;
-/// The number of times that the outcome is told, in vain: about 25 days, in which the answer of the call is kept.
+/// The maximum number of attempts to report the outcome to the capability. They take about 25 days, for which the
+/// answer of the call is kept.
 const MAX_TELLINGS: u32 = 600;
 /// The maximum number of bytes of an output that is kept for the agent.
 const OUTPUT_BYTES: usize = 48 << 10;

@@ -96,7 +96,8 @@ impl ReleaseFigures {
 /// A bound of a rule.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Bound {
-    /// So many failures in a row at one node, without those after a failure of the served version there.
+    /// This many failures in a row at one node. A failure is not counted while the last call of the served version
+    /// there has failed too.
     InARow(u64),
     /// At least `count` failures, and a rate more than `times` that of the served version.
     Failures { count: u64, times: u64 },

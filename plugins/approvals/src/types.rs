@@ -111,7 +111,7 @@ pub(crate) enum Rule {
     AlwaysAsk,
     /// It is known: a call about it is no first contact.
     Known,
-    /// None of its own.
+    /// No rule of its own: the policy applies.
     Usual,
 }
 

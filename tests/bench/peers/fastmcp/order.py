@@ -29,7 +29,7 @@ server = FastMCP("order")
 
 @server.tool(annotations={"readOnlyHint": True, "idempotentHint": True})
 async def add_up(
-    customer: Annotated[str, Field(min_length=1, max_length=60, description="Who orders.")],
+    customer: Annotated[str, Field(min_length=1, max_length=60, description="The person who orders.")],
     lines: Annotated[list[Line], Field(max_length=100)],
 ) -> Receipt:
     """Add up"""

@@ -14,7 +14,7 @@ const line = z.object({
 });
 const tool = {
   description: "Add up",
-  inputSchema: { customer: name.describe("Who orders."), lines: z.array(line).max(100) },
+  inputSchema: { customer: name.describe("The person who orders."), lines: z.array(line).max(100) },
   outputSchema: {
     customer: z.string(),
     articles: z.int(),

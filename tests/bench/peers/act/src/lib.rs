@@ -15,7 +15,7 @@ struct Line {
 
 #[derive(Deserialize, JsonSchema)]
 struct Order {
-    /// Who orders.
+    /// The person who orders.
     #[schemars(length(min = 1, max = 60))]
     customer: String,
     #[schemars(length(max = 100))]
