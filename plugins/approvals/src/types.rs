@@ -24,7 +24,7 @@ pub(crate) const DENIED_FOR: u64 = DAY;
 pub(crate) const KEPT_FOR: u64 = 30 * DAY;
 pub(crate) const CANCELLED_FOR: u64 = DAY;
 /// The maximum number of kept calls of a person's agents that were cancelled or have expired.
-pub(crate) const MOST_UNDECIDED: usize = 40;
+pub(crate) const MOST_UNDECIDED: usize = 200;
 /// The maximum number of people and things with a rule of their own, for each rule.
 pub(crate) const MOST_COUNTERPARTS: usize = 100;
 

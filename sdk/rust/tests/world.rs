@@ -200,6 +200,22 @@ fn a_refused_action_leaves_nothing_behind_unless_it_says_so() {
 }
 
 #[test]
+fn each_call_publishes_at_most_100_events() {
+    let mut world = library();
+    let put_all = |call: &Call, numbers: std::ops::Range<u32>| {
+        for number in numbers {
+            Library::put(call, put(&format!("b{number}"), &number.to_string()))?;
+        }
+        Ok::<_, LibraryError>(())
+    };
+    world.run(|call| put_all(call, 0..100)).unwrap();
+    world.run(|call| put_all(call, 100..200)).unwrap();
+    assert_eq!(world.events().len(), 200);
+    let refusal = world.run(|call| put_all(call, 200..301)).unwrap_err();
+    assert_eq!((refusal.code.as_str(), world.events().len()), ("quota_exceeded", 200));
+}
+
+#[test]
 fn other_capabilities_answer_what_the_test_says() {
     let refusal = Refusal::common(ErrorCode::NotFound, "There is no account.");
     let mut world =

@@ -48,6 +48,8 @@ pub(super) struct State {
     pub(super) keys: Keys,
     pub(super) shapes: BTreeMap<String, Shape>,
     pub(super) effects: Effects,
+    /// The number of events that were published before the running call.
+    pub(super) earlier_events: usize,
     pub(super) answers: Answers,
     /// The functions that answer the actions that are not in `answers`, by capability and action.
     pub(super) answering: BTreeMap<(String, String), Answering>,
@@ -92,6 +94,7 @@ impl State {
             keys,
             shapes: BTreeMap::new(),
             effects: Effects::default(),
+            earlier_events: 0,
             answers: BTreeMap::new(),
             answering: BTreeMap::new(),
             asked: Vec::new(),
@@ -256,7 +259,7 @@ impl imports::Events for State {
         let data = object(&event.data).ok_or_else(|| {
             HostError::Invalid("an event's data must be a JSON object".to_owned())
         })?;
-        if self.effects.events.len() >= EVENTS {
+        if self.effects.events.len() >= self.earlier_events + EVENTS {
             return Err(HostError::Limit(format!("a call can publish at most {EVENTS} events")));
         }
         self.effects.events.push(Published {

@@ -255,6 +255,7 @@ impl World {
 
     fn attempt<T>(&mut self, run: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
         let before = self.state.borrow().effects.clone();
+        self.state.borrow_mut().earlier_events = before.events.len();
         let installed = imports::install(self.state.clone());
         let answer = run();
         drop(installed);
