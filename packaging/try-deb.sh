@@ -1,6 +1,7 @@
 #!/bin/sh
 # Tries the package for Debian in a copy of this system that vanishes afterwards: it is installed, runs under its unit,
-# is reloaded and restarted, and is purged. As root, with systemd-container and curl: try-deb.sh PACKAGE
+# is reloaded and restarted, the runbooks of its documentation are followed, and it is purged. As root, with
+# systemd-container and curl: try-deb.sh PACKAGE
 set -eu
 package=$(realpath "$1")
 base=$(mktemp -d -p /dev/shm)
@@ -10,6 +11,7 @@ mount -t overlay overlay -o "lowerdir=/,upperdir=$base/upper,workdir=$base/work"
 trap 'umount "$root"; rm -rf "$base"' EXIT
 mkdir -p "$root/opt/try"
 cp "$package" "$root/opt/try/portolan.deb"
+cp "$package" "$root/root/portolan.deb"
 # Policies of containers that start no service do not concern this one.
 rm -f "$root/usr/sbin/policy-rc.d"
 
@@ -24,24 +26,62 @@ ready() {
     journalctl -u portolan --no-pager -n 30
     exit 1
 }
-as_portolan() {
-    (cd /etc/portolan && setpriv --reuid=portolan --regid=portolan --clear-groups "$@")
+# Runs the commands of a runbook as the package's documentation has them.
+follow() {
+    dpkg-deb --fsys-tarfile /opt/try/portolan.deb | tar -xO ./usr/share/doc/portolan/operations.md > /opt/try/operations.md
+    sed -n "/^### $1\$/,/^\`\`\`\$/p" /opt/try/operations.md | sed '1,/^```sh$/d; /^```$/d; s/^apt install/dpkg -i/' \
+        > /opt/try/runbook.sh
+    test -s /opt/try/runbook.sh
+    sh -eux /opt/try/runbook.sh
+    ready
 }
+state=/var/lib/portolan
+environment=/etc/portolan/environment
 dpkg -i /opt/try/portolan.deb
 ready
+test "$(stat -c '%a %U' "$environment")" = '600 root'
 systemd-analyze security portolan --no-pager --threshold=20
 process=$(systemctl show -p MainPID --value portolan)
 grep -E '^(CapEff|NoNewPrivs|Seccomp):' "/proc/$process/status"
-as_portolan portolan doctor
-as_portolan portolan config check
+portolan-admin doctor
+portolan-admin config check
+# Arguments arrive as they are given.
+if portolan-admin '$HOME ${HOME} 5$' 2> /opt/try/refused; then exit 1; fi
+grep -F '$HOME ${HOME} 5$' /opt/try/refused
 systemctl reload portolan
 sleep 1
 test "$process" = "$(systemctl show -p MainPID --value portolan)"
 systemctl restart portolan
 ready
-as_portolan portolan doctor
+portolan-admin doctor
 dpkg -i /opt/try/portolan.deb
 ready
+
+follow Upgrade
+test -s "$state/before-upgrade.db"
+cp "$state/before-upgrade.db" /root/backup.db
+follow Restore
+test -e "$state/data/portolan.db.before-1"
+mv "$state/data/secret.keys" /root/secret.keys.copy
+chown root:root /root/secret.keys.copy
+follow 'Lost key'
+test "$(stat -c '%a %U' "$state/data/secret.keys")" = '600 portolan'
+follow 'Full disk'
+
+# The commands use the database that the service uses, and make no other.
+systemctl stop portolan
+mv "$state/data/portolan.db" /opt/try/portolan.db
+echo 'PORTOLAN_DATABASE_URL=postgres://nobody:secret@127.0.0.1:1/none' > "$environment"
+test "$(stat -c '%a %U' "$environment")" = '600 root'
+if portolan-admin migrate; then exit 1; fi
+if portolan-admin doctor > /opt/try/doctor; then exit 1; fi
+grep '^error: database' /opt/try/doctor
+test ! -e "$state/data/portolan.db"
+: > "$environment"
+mv /opt/try/portolan.db "$state/data/portolan.db"
+systemctl start portolan
+ready
+
 dpkg --purge portolan
 test ! -e /var/lib/portolan && test ! -e /etc/portolan
 if systemctl is-active --quiet portolan || getent passwd portolan; then exit 1; fi
@@ -55,7 +95,7 @@ ExecStart=/bin/sh -c 'sh /opt/try/inside.sh > /opt/try/log 2>&1; systemctl power
 WantedBy=multi-user.target
 UNIT
 ln -s ../try.service "$root/etc/systemd/system/multi-user.target.wants/try.service"
-timeout 300 systemd-nspawn --directory="$root" --boot --register=no --keep-unit --private-network \
+timeout 600 systemd-nspawn --directory="$root" --boot --register=no --keep-unit --private-network \
     > /dev/null 2>&1 < /dev/null || true
 cat "$root/opt/try/log"
 test -e "$root/opt/try/result"

@@ -1,13 +1,16 @@
 #!/bin/sh
-# Tries the root of the image without a container engine: read-only, as nobody, with /data as the only place to write.
-# As root, with curl: try-image.sh dist/image/root
+# Tries the image without a container engine: read-only, as nobody, with /data as the only place to write.
+# As root, with curl: try-image.sh dist/image
 set -eu
-root=$(realpath "$1")
-export root
+image=$(realpath "$1")
+# An engine gives the folders below `writable` to the image's user.
+grep -qxF 'COPY --chown=65534:65534 writable/ /' "$image/Containerfile"
+root=$(mktemp -d)
+trap 'rmdir "$root"' EXIT
+export image root
 # The mounts and processes vanish with their namespaces.
-exec unshare --mount --pid --fork --kill-child --mount-proc sh -eu << 'INSIDE'
-mount --bind "$root" "$root"
-mount -o remount,bind,ro "$root"
+unshare --mount --pid --fork --kill-child --mount-proc sh -eu << 'INSIDE'
+mount -t overlay overlay -o "ro,lowerdir=$image/writable:$image/root" "$root"
 mount -t tmpfs -o mode=0700,uid=65534,gid=65534 tmpfs "$root/data"
 mount -t proc proc "$root/proc"
 mount --bind /dev "$root/dev"

@@ -67,6 +67,7 @@ mod cases {
     mod descriptor_conformance;
     mod device;
     mod doctor;
+    mod documented_commands;
     mod due_work;
     mod emails;
     mod emails_delivery;

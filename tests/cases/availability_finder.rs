@@ -1,13 +1,16 @@
 //! Times with others: the times that are found, held and booked agree with the calendars of all, one of two who
 //! want the last time gets it, and nobody reads anybody's calendar.
 
-use crate::harness::{
-    Host, Options, Reply,
-    calendars::{call_calendar_ok, events, merged},
-    conversations::wait_until,
-    join_all,
-    mcp::Mcp,
-    relationships::Person,
+use crate::{
+    cases::personal::export,
+    harness::{
+        Host, Options, Reply,
+        calendars::{call_calendar_ok, events, merged},
+        conversations::wait_until,
+        join_all,
+        mcp::Mcp,
+        relationships::Person,
+    },
 };
 use jiff::{Timestamp, ToSpan as _, tz::TimeZone};
 use serde_json::{Value, json};
@@ -142,12 +145,18 @@ async fn nothing_is_asked_in_dry_runs() {
     let group_id = ada.begin(&[bo]).await;
     let link = json!({ "title": "A first call", "duration_min": 30 });
     let link_id = bo.finder("create_link", link).await["link_id"].clone();
+    let poll = json!({
+        "group_id": group_id, "starts": [at(2, 9), at(2, 10)], "duration_min": 30, "closes_at": at(1, 9),
+    });
+    let poll_id = ada.finder("open_poll", poll).await["poll_id"].clone();
     let calls = [
         ("find", json!({ "group_id": group_id, "duration_min": 30 })),
         ("hold", json!({ "group_id": group_id, "start": at(2, 9), "duration_min": 30 })),
         ("book", json!({ "group_id": group_id, "start": at(2, 9), "duration_min": 30 })),
         ("link_times", json!({ "link_id": link_id })),
         ("book_link", json!({ "link_id": link_id, "start": at(2, 9) })),
+        ("vote", json!({ "poll_id": poll_id, "answers": ["yes", "no"] })),
+        ("close_poll", json!({ "poll_id": poll_id })),
     ];
     for (action, input) in calls.iter().cycle().take(100) {
         let dry_run = merged(json!({ "dry_run": true }), input.clone());
@@ -179,6 +188,69 @@ async fn nothing_is_asked_in_dry_runs() {
     for (action, _) in &calls {
         assert!(!takes(action), "{action}");
     }
+}
+
+/// Returns what an export of a person's data has of this capability.
+async fn exported(host: &Host, person: &Person<'_>) -> String {
+    let exported = export(host, &person.id).await.body;
+    let documents = exported["documents"].as_array().unwrap().iter();
+    documents.filter(|found| found["capability"] == FINDER).map(Value::to_string).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_has_neither_the_votes_nor_the_answers_of_others() {
+    let host = host().await;
+    let people = people(&host, 4).await;
+    let [ada, bo, cy, dee] = &people[..] else { unreachable!() };
+    let invite = json!({
+        "owner_ids": [bo.id, cy.id, dee.id], "title": "The plan", "may_book": true,
+    });
+    let group_id = ada.finder("invite", invite).await["group_id"].clone();
+    for (person, answer) in [(bo, "accept"), (cy, "accept"), (dee, "decline")] {
+        person.finder(answer, json!({ "group_id": group_id })).await;
+    }
+    let hold = json!({ "group_id": group_id, "start": at(3, 9), "duration_min": 30 });
+    ada.finder("hold", hold).await;
+    let link = json!({ "title": "An interview", "group_id": group_id, "duration_min": 30 });
+    ada.finder("create_link", link).await;
+    let poll = json!({
+        "group_id": group_id, "starts": [at(2, 9), at(2, 10)], "duration_min": 30, "closes_at": at(1, 9),
+    });
+    let poll_id = ada.finder("open_poll", poll).await["poll_id"].clone();
+    for (person, answers) in [(bo, ["if_needed", "if_needed"]), (cy, ["yes", "no"])] {
+        person.finder("vote", json!({ "poll_id": poll_id, "answers": answers })).await;
+    }
+    let of_cy = exported(&host, cy).await;
+    assert!(of_cy.contains("accepted") && of_cy.contains(r#"["yes","no"]"#), "{of_cy}");
+    for hidden in [bo.id.as_str(), &dee.id, "declined", "if_needed"] {
+        assert!(!of_cy.contains(hidden), "{hidden}: {of_cy}");
+    }
+    // The organizer has the group, its hold and its link, and nobody's vote.
+    let of_ada = exported(&host, ada).await;
+    for shown in [dee.id.as_str(), "declined", "The plan", "An interview"] {
+        assert!(of_ada.contains(shown), "{shown}: {of_ada}");
+    }
+    for hidden in ["if_needed", r#"["yes","no"]"#] {
+        assert!(!of_ada.contains(hidden), "{hidden}: {of_ada}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_guest_books_all_people_of_the_largest_group() {
+    let host = host().await;
+    let everybody = people(&host, 21).await;
+    let (guest, hosts) = everybody.split_first().unwrap();
+    let (organizer, others) = hosts.split_first().unwrap();
+    let others: Vec<_> = others.iter().collect();
+    let group_id = organizer.begin(&others).await;
+    let link = json!({ "title": "A panel", "group_id": group_id, "duration_min": 30 });
+    let link_id = organizer.finder("create_link", link).await["link_id"].clone();
+    let times = json!({ "link_id": link_id, "from": at(2, 9), "to": at(2, 12) });
+    let found = guest.finder("link_times", times).await;
+    let book = json!({ "link_id": link_id, "start": starts(&found)[0] });
+    let booked = guest.finder("book_link", book).await;
+    assert_eq!(booked["attendees"].as_array().unwrap().len(), 21);
+    assert_eq!(events(others[18].agent(), &at(2, 9), &at(2, 12)).await[0]["kind"], "meeting");
 }
 
 #[tokio::test(flavor = "multi_thread")]

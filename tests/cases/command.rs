@@ -312,6 +312,21 @@ async fn an_event_that_crashes_its_subscriber_becomes_a_dead_letter_and_is_repla
     let transfers = async || agent.result("notes", ask.clone()).await["transfers"].clone();
     wait_until("the later one", async || transfers().await == json!([later])).await;
 
+    // Further ones are dropped, by number and all.
+    let columns = "event_seq, capability, action, lane, attempts, due_at, dead, last_error";
+    let copy = format!(
+        "INSERT INTO deliveries ({columns}) SELECT {columns} FROM deliveries WHERE dead = 1"
+    );
+    assert_eq!(host.database().execute(&copy).await, 1);
+    let dead = "SELECT CAST(id AS TEXT) FROM deliveries WHERE dead = 1 ORDER BY id";
+    let numbers = host.database().texts(dead).await;
+    let drop = ["dead-letters", "drop", &*numbers[1], "987654"];
+    let output = run(host.folder.path(), &drop);
+    assert!(!output.status.success());
+    assert!(stdout(&output).contains("dead letters that are removed: 1"), "{}", stdout(&output));
+    assert!(stderr(&output).contains("with these numbers: 987654"), "{}", stderr(&output));
+    assert_eq!(host.database().texts(dead).await, numbers[..1]);
+
     agent.result("notes", json!({ "action": "delete", "id": "poison" })).await;
     let replay = ["dead-letters", "replay", "--all"];
     let output = run(host.folder.path(), &replay);
@@ -322,6 +337,14 @@ async fn an_event_that_crashes_its_subscriber_becomes_a_dead_letter_and_is_repla
         stderr(&output)
     );
     wait_until("the mended one", async || transfers().await == json!([later, poisoned])).await;
+    assert_eq!(letters(), "");
+    let given_up = "INSERT INTO deliveries (event_seq, capability, action, lane, attempts, due_at, dead, last_error)
+                    SELECT seq, 'gone', 'on_transferred', 'gone', 8, 0, 1, 'it is gone' FROM events LIMIT 2";
+    let count = host.database().execute(given_up).await;
+    let output = run(host.folder.path(), &["dead-letters", "drop", "--all"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let removed = format!("dead letters that are removed: {count}");
+    assert!(count > 0 && stdout(&output).contains(&removed), "{}", stdout(&output));
     assert_eq!(letters(), "");
 }
 

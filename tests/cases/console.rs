@@ -196,8 +196,11 @@ async fn a_role_sees_no_button_that_it_may_not_use() {
         let reply = browser.submit("/console/decisions/approve", &fields).await;
         assert_eq!(reply.status, 403, "{role}: {}", reply.text);
         assert!(reply.text.contains("This needs the role admin"), "{}", reply.text);
-        let status = browser.submit("/console/decisions/replay", &fields).await.status;
-        assert_eq!(status, if has_reports { 303 } else { 403 }, "{role}");
+        for decision in ["replay", "drop_dead_letter"] {
+            let path = format!("/console/decisions/{decision}");
+            let status = browser.submit(&path, &fields).await.status;
+            assert_eq!(status, if has_reports { 303 } else { 403 }, "{role} {decision}");
+        }
     }
     assert!(host.rows_of_operator("read").await.is_empty());
 }

@@ -30,7 +30,8 @@ pub fn diagnose(folder: &Path, environment: &[(&str, &str)], arguments: &[&str])
     diagnose_as_configured(folder, environment, &[&ports, arguments].concat())
 }
 
-fn diagnose_as_configured(
+/// Runs `portolan doctor` in a folder, for a host at the addresses of its configuration or of these arguments.
+pub fn diagnose_as_configured(
     folder: &Path,
     environment: &[(&str, &str)],
     arguments: &[&str],
@@ -207,6 +208,55 @@ async fn a_second_host_on_a_folder_and_a_taken_port_are_named() {
     );
     diagnosis.names("host", "error", &["a process uses", "portolan.db", "fuser -v"]);
     diagnosis.names("ports", "error", &[&address, "ss -ltnp"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_host_that_refuses_to_answer_is_told_to_run() {
+    let host = Process::with(&["notes"]);
+    let folder = host.folder.path();
+    let is_told = |diagnosis: &Diagnosis, refusal: &str| {
+        assert_eq!(diagnosis.found["host"], "running", "{:#}", diagnosis.found);
+        let fix = ["sudo -u portolan portolan doctor", "PORTOLAN_OPERATOR_TOKEN"];
+        diagnosis.names("host", "error", &[refusal, fix[0], fix[1]]);
+        assert_eq!(diagnosis.of("host").len(), 1, "{:#}", diagnosis.found);
+        let text = diagnosis.found.to_string();
+        for wrong in ["start it", "nobody is served", "a process uses", "nothing can listen"] {
+            assert!(!text.contains(wrong), "{wrong}: {text}");
+        }
+    };
+    let wrong = [("PORTOLAN_OPERATOR_TOKEN", "ptl_op_wrong")];
+    let elsewhere = diagnose(folder, &wrong, &["--admin-url", &host.admin_url]);
+    is_told(&elsewhere, "no operator's token");
+    // Another user sees neither the socket nor the token.
+    fs::remove_file(folder.join("data/operator.sock")).unwrap();
+    fs::rename(folder.join("data/operator.token"), folder.join("aside")).unwrap();
+    let address = host.admin_url.strip_prefix("http://").unwrap();
+    let here = ["--listen", "127.0.0.1:0", "--admin-listen", address];
+    is_told(&diagnose_as_configured(folder, &[], &here), "Send the operator's token");
+    let text = run(folder, &[], &[&["doctor"], &here[..]].concat());
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(text.contains("the host is running; errors: 1"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_answers_slowly_or_in_part_is_named_by_a_host_that_runs() {
+    let url = postgres::database().await;
+    let host = Host::start(Options::with(&["notes"]).postgres(&url)).await;
+    let mut connection = postgres::connect(&url).await;
+    let lock = "BEGIN; LOCK TABLE deliveries";
+    sqlx::raw_sql(lock).execute(&mut connection).await.unwrap();
+    let diagnosis = diagnose(host.folder.path(), &[], &[]);
+    assert_eq!(diagnosis.found["host"], "running", "{:#}", diagnosis.found);
+    diagnosis.names("database", "warning", &["answers slowly", "pg_stat_activity"]);
+    sqlx::raw_sql("ROLLBACK").execute(&mut connection).await.unwrap();
+    let hide = "ALTER TABLE webhooks RENAME TO hidden";
+    sqlx::raw_sql(hide).execute(&mut connection).await.unwrap();
+    let diagnosis = diagnose(host.folder.path(), &[], &[]);
+    assert_eq!(diagnosis.found["host"], "running", "{:#}", diagnosis.found);
+    diagnosis.names("database", "error", &["its records cannot be read", "webhooks"]);
+    let show = "ALTER TABLE hidden RENAME TO webhooks";
+    sqlx::raw_sql(show).execute(&mut connection).await.unwrap();
+    assert!(diagnose(host.folder.path(), &[], &[]).of("database").is_empty());
 }
 
 #[test]

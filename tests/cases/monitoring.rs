@@ -2,6 +2,7 @@
 
 use crate::harness::{
     Host, Options, PATIENCE, Reply,
+    feeds::{OTHER_CITY, with_other_city},
     inbox::Reader,
     postgres::Server,
     server::response,
@@ -22,15 +23,20 @@ use tempfile::TempDir;
 const SLOW: &str = "http_server_request_duration_seconds_bucket{le=\"+Inf\",http_request_method=\"POST\",http_route=\"/v1/capabilities/{id}/call\",http_response_status_code=\"200\"}";
 const COMMITS: &str = "db_client_operation_duration_seconds_count{db_system_name=\"sqlite\",db_operation_name=\"COMMIT\",error_type=\"\"}";
 const RUNS: &str = "portolan_call_duration_seconds_count{capability=\"notes\",action=\"put\"}";
+const RUNS_OF_ALL: &str = "portolan_call_duration_seconds_count";
 const QUOTA: &str = "portolan_quota_used{capability=\"notes\",mode=\"live\",quota=\"documents\"}";
 
 /// A series and its values, in the notation of promtool.
 type Fault = (&'static str, &'static str);
 
+/// What promtool expects of the number of firing alerts, compared with 0.
+const FIRES: &str = "[{ labels: '{}', value: 1 }]";
+
 /// The faults of each alert: the series that differ from those of a healthy host.
-const FAULTS: [(&str, &[Fault]); 16] = [
+const FAULTS: [(&str, &[Fault]); 18] = [
     ("PortolanDown", &[("up", "0x60")]),
     ("PortolanDatabaseDown", &[("portolan_database_up", "0x60")]),
+    ("PortolanNotReady", &[("portolan_ready", "0x60")]),
     (
         "PortolanOwnFaults",
         &[
@@ -53,8 +59,16 @@ const FAULTS: [(&str, &[Fault]); 16] = [
     ("PortolanQuotaNearlyUsed", &[(QUOTA, "999999999999x60")]),
     ("PortolanConnectionsNearlyUsed", &[("portolan_connections", "1000000x60")]),
     ("PortolanFeedsRefused", &[("portolan_feeds_refused", "1x60")]),
+    ("PortolanFeedsRefused", &[("portolan_city_feeds_refused{city=\"oakland\"}", "1x60")]),
     ("PortolanSpansLost", &[("portolan_telemetry_spans_total{outcome=\"dropped\"}", "0+5x60")]),
 ];
+
+/// Refusals with a code, of which there is one every ten seconds.
+const REFUSALS: &str = "0+6x60";
+
+fn refusals(code: &str) -> String {
+    format!("portolan_refusals_total{{error_code=\"{code}\"}}")
+}
 
 fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -71,10 +85,13 @@ fn alerts() -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
-/// Starts a host that has answered calls and sent an event to a webhook that refuses it, and returns its metrics.
+/// Starts a host of two cities that has answered calls and sent an event to a webhook that refuses it, and returns its
+/// metrics.
 async fn busy_host() -> (Host, String) {
     let mut options = webhooks::options("metrics_public = true");
     options.components.extend(Options::with(&["notes"]).components);
+    // Nothing is published for this city.
+    options.configuration = with_other_city(&options.configuration, Path::new(OTHER_CITY));
     let host = Host::start(options).await;
     let refusing = receiver(|_| Some(response("500 Internal Server Error", "", ""))).await;
     let reader = Reader::claimed(&host).await;
@@ -178,8 +195,20 @@ async fn each_alert_fires_under_its_fault_and_none_at_a_host_that_is_well() {
             assert!(family == "up" || is_served(&families, family), "{family} is not served");
             series.insert((*name).to_owned(), (*values).to_owned());
         }
-        tests += &test(&series, alert, "[{ labels: '{}', value: 1 }]");
+        tests += &test(&series, alert, FIRES);
     }
+    // What the caller has done wrong pages nobody, however often.
+    for code in ["capability_deprecated", "rate_limited"] {
+        let mut series = well.clone();
+        series.insert(refusals(code), REFUSALS.to_owned());
+        series.insert(RUNS.to_owned(), "0+60x60".to_owned());
+        tests += &test(&series, "PortolanOwnFaults", "[]");
+    }
+    // A node that has run nothing since its start refuses everything.
+    let mut series = well.clone();
+    series.retain(|name, _| !name.starts_with(RUNS_OF_ALL));
+    series.insert(refusals("capability_unavailable"), REFUSALS.to_owned());
+    tests += &test(&series, "PortolanOwnFaults", FIRES);
     let folder = TempDir::new().unwrap();
     fs::copy(monitoring("alerts.yaml"), folder.path().join("alerts.yaml")).unwrap();
     let head = "rule_files: [alerts.yaml]\nevaluation_interval: 1m\ntests:\n";

@@ -177,6 +177,40 @@ async fn a_removed_operator_is_refused_on_every_node() {
     assert!(other.rows_of_operator("operator.token").await.len() >= 2);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn while_the_database_is_away_a_known_token_opens_the_metrics_only() {
+    let mut server = postgres::Server::start(100);
+    let options = Options::with(&[]).postgres(&server.database().await);
+    let host = Host::start(options).await;
+    let removed = host.add_operator("bo", "admin").await;
+    let token = host.add_operator("prometheus", "read").await;
+    let metrics = async |token: &str| host.send_as(Some(token), &Method::GET, "/metrics").await;
+    assert_eq!(metrics(&removed).await.status, 200);
+    let removing = host.operator.delete(format!("{}/operators/bo", host.admin_url));
+    assert_eq!(removing.send().await.unwrap().status(), 200);
+    let before = metrics(&token).await;
+    assert!(before.text.contains("portolan_database_up 1"), "{}", before.text);
+
+    server.kill();
+    // Until then, the tokens count as just read.
+    tokio::time::sleep(Duration::from_millis(1100)).await;
+    let known = metrics(&token).await;
+    assert_eq!(known.status, 200, "{}", known.text);
+    assert!(known.text.contains("portolan_database_up 0"), "{}", known.text);
+    for path in ["/status", "/problems", "/audit", "/metrics/"] {
+        let reply = host.send_as(Some(&token), &Method::GET, path).await;
+        reply.assert_refused(503, "dependency_unavailable");
+    }
+    let posted = host.send_as(Some(&token), &Method::POST, "/metrics").await;
+    posted.assert_refused(503, "dependency_unavailable");
+    metrics(&removed).await.assert_refused(401, "authentication_required");
+    metrics("ptl_op_x").await.assert_refused(401, "authentication_required");
+    host.clock.advance(91 * 24 * HOUR);
+    metrics(&token).await.assert_refused(401, "token_expired");
+    server.start_again();
+    server.ready().await;
+}
+
 /// Waits until these many rows have this outcome of a refused operator, and returns their counts, the oldest
 /// first.
 async fn refusals(host: &Host, outcome: &str, rows: usize) -> Vec<u64> {

@@ -126,6 +126,7 @@ async fn each_decision_is_in_the_audit_log_with_its_operator() {
         (&delete, &*worse, empty(), "operator:drop_document library "),
         (&post, "/timers/notes/drop", empty(), "operator:drop_timers notes "),
         (&post, "/dead-letters/replay?ids=7,8", empty(), "operator:replay :host 7,8"),
+        (&post, "/dead-letters/drop?ids=7,8", empty(), "operator:drop_dead_letters :host 7,8"),
         (
             &post,
             "/incidents",

@@ -1,13 +1,14 @@
 //! The probes: they tell a node that cannot serve from one that can, and why. `portolan doctor` names the fix.
 
 use crate::{
-    cases::doctor::{Diagnosis, diagnose},
+    cases::doctor::{Diagnosis, diagnose, diagnose_as_configured},
     harness::{Host, Options, PATIENCE, Process, command, component, disk::Disk, postgres},
 };
 use reqwest::Client;
 use serde_json::{Value, json};
 use std::{
     net::TcpListener,
+    os::unix::{fs::DirBuilderExt as _, net::UnixListener},
     process::{Child, Stdio},
     time::{Duration, Instant},
 };
@@ -212,6 +213,42 @@ async fn a_start_answers_the_probes_from_its_first_moment() {
     assert!(before.iter().any(|reason| reason.contains("loads the catalog")), "{before:?}");
     let (status, ready) = probe(&client, &admin_url, "/readyz").await.unwrap();
     assert_eq!(status, 200, "{ready}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_doctor_asks_a_start_that_follows_a_crash() {
+    let folder: TempDir = Options::with(&["map_search", "calendar"]).folder();
+    let data = folder.path().join("data");
+    std::fs::DirBuilder::new().mode(0o700).create(&data).unwrap();
+    // A host that was killed has left its socket behind, at which nothing listens.
+    drop(UnixListener::bind(data.join("operator.sock")).unwrap());
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let address = format!("127.0.0.1:{port}");
+    let flags = ["--listen", "127.0.0.1:0", "--admin-listen", &address];
+    let mut start = command(folder.path());
+    let _child = Killed(start.arg("serve").args(flags).stdout(Stdio::null()).spawn().unwrap());
+    let started = Instant::now();
+    // Before the address is bound, nothing answers.
+    while Client::new().get(format!("http://{address}/startupz")).send().await.is_err() {
+        assert!(started.elapsed() < PATIENCE, "the address is never bound");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let diagnosis = diagnose_as_configured(folder.path(), &[], &flags);
+    assert_eq!(diagnosis.found["host"], "starting", "{:#}", diagnosis.found);
+    assert!(diagnosis.success && diagnosis.of("ports").is_empty(), "{:#}", diagnosis.found);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_stops_is_not_ready_for_probes_and_metrics() {
+    let configuration = "[limits]\nstop_delay_ms = 5000\n";
+    let host = Process::start(Options::default().configuration(configuration));
+    wait_for_readiness(&host, &[]).await;
+    assert_eq!(host.metric("portolan_ready").await, 1);
+    host.signal("TERM");
+    let unready = wait_for_readiness(&host, &["host"]).await;
+    assert_eq!(unready["reasons"][0]["reason"], "it is stopping", "{unready}");
+    assert_eq!(host.metric("portolan_ready").await, 0);
+    assert!(host.wait().0.success());
 }
 
 /// A process that is killed when this is dropped.

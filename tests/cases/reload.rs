@@ -98,6 +98,32 @@ async fn limits_and_the_log_are_reloaded_and_no_connection_ends() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_data_folder_waits_for_a_restart_and_holds_nothing_else_up() {
+    let configuration =
+        "rate_limits = \"on\"\ndata_dir = \"data\"\n[limits]\nrequests_per_minute = 1000\n";
+    let host = Process::start(Options::default().configuration(configuration));
+    change(&host, "requests_per_minute = 1000", "requests_per_minute = 500");
+    change(&host, "\"data\"", "\"elsewhere\"");
+    // There is no such folder.
+    reload(&host, "these changed settings take effect at the next start").await;
+    let limit = r#""limits.requests_per_minute","value":"500""#;
+    let shown = host.operate("/settings").await.text;
+    assert!(shown.contains(limit), "{shown}");
+    let log = host.log();
+    assert!(log.contains("data_dir") && !log.contains("nothing is reloaded"), "{log}");
+
+    // Keys in a folder that is not in use are not those of the host.
+    let folder = host.folder.path();
+    let earlier = fs::read_to_string(folder.join("data/secret.keys")).unwrap();
+    fs::create_dir(folder.join("elsewhere")).unwrap();
+    let more = format!("{}\n{earlier}", Keyring::generate().unwrap());
+    fs::write(folder.join("elsewhere/secret.keys"), more).unwrap();
+    reload(&host, "these changed settings take effect at the next start").await;
+    assert!(!host.log().contains("secret.keys"), "{}", host.log());
+    assert!(diagnose(folder, &[], &["--data-dir", "data"]).of("keys").is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_new_secret_key_is_used_at_once_and_the_earlier_ones_cannot_be_lost() {
     let host = Process::with(&["notes"]);
     let file = host.folder.path().join("data/secret.keys");

@@ -7,17 +7,28 @@ use crate::{
 use serde_json::{Value, json};
 use std::{path::Path, process::Command};
 
-/// Returns the commands of a runbook.
+/// Returns the commands of a runbook, of which `&&` joins those that need the one before.
 fn commands(runbook: &str) -> Vec<String> {
     let folder = env!("CARGO_MANIFEST_DIR");
     let text = std::fs::read_to_string(format!("{folder}/../../docs/operations.md")).unwrap();
     let section = text.split_once(&format!("\n### {runbook}\n")).unwrap().1;
     let block = section.split_once("```sh\n").unwrap().1.split_once("```").unwrap().0;
-    block.lines().map(str::to_owned).collect()
+    block.lines().map(|line| line.trim_end_matches(" &&").to_owned()).collect()
+}
+
+/// Returns a command of the package as one for a host of this user, whose files are all in a folder.
+fn without_package(folder: &Path, line: &str) -> String {
+    let folder = folder.display().to_string();
+    line.replace("portolan-admin ", "portolan ")
+        .replace("-o portolan -g portolan ", "")
+        .replace("/root/", &format!("{folder}/root/"))
+        .replace("/srv/", &format!("{folder}/"))
+        .replace("/var/lib/portolan/", &format!("{folder}/"))
 }
 
 /// Runs a command as an operator types it.
 fn shell(folder: &Path, line: &str) -> String {
+    let line = &without_package(folder, line);
     let programs = std::env::var("PATH").unwrap();
     let path = format!("{}:{programs}", binary().parent().unwrap().display());
     let mut shell = Command::new("sh");
@@ -42,6 +53,8 @@ fn follow(runbook: &str, host: Process) -> (Process, String) {
             "systemctl start portolan" => {
                 running = Some(Process::start_in(folder.take().unwrap()));
             }
+            // The program of the tests is the new version.
+            "apt install /root/portolan.deb" => {}
             "systemctl reload portolan" => running.as_ref().unwrap().signal("HUP"),
             line => {
                 let at = running.as_ref().map(|host| host.folder.path());
@@ -70,7 +83,8 @@ fn is_sound(host: &Process) {
 async fn a_lost_database_is_restored() {
     let host = Process::with(&["notes"]);
     host.claimed_agent().await.result("notes", put("before")).await;
-    shell(host.folder.path(), "portolan backup backup.db");
+    std::fs::create_dir(host.folder.path().join("root")).unwrap();
+    shell(host.folder.path(), "portolan-admin backup /root/backup.db");
     host.claimed_agent().await.result("notes", put("after")).await;
     let (host, printed) = follow("Restore", host);
     assert!(printed.contains("the host is running and ready"), "{printed}");
@@ -82,7 +96,9 @@ async fn a_lost_database_is_restored() {
 async fn a_lost_key_is_put_back() {
     let host = Process::with(&["notes"]);
     let data = host.folder.path().join("data");
-    std::fs::rename(data.join("secret.keys"), host.folder.path().join("secret.keys.copy")).unwrap();
+    let root = host.folder.path().join("root");
+    std::fs::create_dir(&root).unwrap();
+    std::fs::rename(data.join("secret.keys"), root.join("secret.keys.copy")).unwrap();
     assert!(!diagnose(host.folder.path(), &[], &[]).success);
     let (host, _) = follow("Lost key", host);
     is_sound(&host);

@@ -18,7 +18,7 @@ pub fn path_of(route: &OperatorRoute) -> String {
         .replace("{action}", "nothing");
     let query = match route.path {
         "/documents/document" => "?capability=absent&collection=none&id=x",
-        "/dead-letters/replay" => "?ids=all",
+        "/dead-letters/replay" | "/dead-letters/drop" => "?ids=all",
         "/catalog/publish" => "?file=absent.wasm",
         "/catalog/{id}/release/share" => "?share=5",
         "/operators" if route.method == Method::POST => "?name=nobody&role=read&days=0",

@@ -46,14 +46,16 @@ impl Reloader {
         Self { app, current: Mutex::new(config) }
     }
 
-    /// Takes over another configuration.
+    /// Takes over another configuration. The secret keys are those of the configuration or of the data folder
+    /// in force, because another data folder waits for a restart.
     ///
     /// # Errors
     ///
     /// Fails if the secret keys cannot be read, or lack one that is in use; then nothing is changed.
     pub async fn reload(&self, next: &Config) -> anyhow::Result<Reloaded> {
         let (store, rates) = (&self.app.host.store, &self.app.host.rates);
-        let keys = read_secret_keys(next)?;
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let keys = read_secret_keys(next, &current.data_dir)?;
         // Other data that a key has sealed, such as webhooks' secrets, cannot be known without opening all of it.
         let (own, next_names) = (store.keys().names(), keys.names());
         let missing: Vec<_> = own.iter().filter(|name| !next_names.contains(name)).collect();
@@ -63,7 +65,6 @@ impl Reloader {
             missing.len(),
             own.len()
         );
-        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         let mut reloaded = Reloaded::default();
         for (name, digest) in &next.digests {
             if current.digests.get(name) != Some(digest) {

@@ -374,7 +374,7 @@ fn secret_keys(config: &Config) -> anyhow::Result<Keyring> {
             file_name()
         );
     }
-    read_secret_keys(config)
+    read_secret_keys(config, &config.data_dir)
 }
 
 /// Creates the file by a rename: after a crash, a partial file would fail the next start.

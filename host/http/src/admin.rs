@@ -14,7 +14,7 @@ use axum::{
 use portolan_catalog::{DecisionError, Status};
 use portolan_pipeline::Operation;
 use portolan_publication::Feeds;
-use portolan_store::{AuditQuery, AuditRecord, Outcome, QuotaUse};
+use portolan_store::{AuditQuery, AuditRecord, DroppedLetters, Outcome, QuotaUse};
 use portolan_vocabulary::{ErrorCode, Failure, Operator, Timestamp, is_capability_id, one_line};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -217,33 +217,53 @@ pub(super) async fn dead_letters(
     Ok(Json(json!({ "dead_letters": letters, "after": next })))
 }
 
-/// The query of `POST /dead-letters/replay`: comma-separated numbers, or `all`.
+/// The query of `POST /dead-letters/replay` and `POST /dead-letters/drop`: comma-separated numbers, or `all`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ReplayParameters {
+pub(super) struct LettersParameters {
     ids: String,
+}
+
+impl LettersParameters {
+    /// Returns the numbers, or `None` for all dead letters.
+    fn numbers(&self) -> Result<Option<Vec<i64>>, Refusal> {
+        if self.ids == "all" {
+            return Ok(None);
+        }
+        let numbers = self.ids.split(',').map(str::parse::<i64>).collect::<Result<Vec<_>, _>>();
+        let message = "ids must be all, or comma-separated numbers";
+        numbers.map(Some).map_err(|_| invalid(message))
+    }
 }
 
 pub(super) async fn replay(
     State(app): State<Arc<App>>,
     Deciding(operator): Deciding,
-    parameters: Result<Query<ReplayParameters>, QueryRejection>,
+    parameters: Result<Query<LettersParameters>, QueryRejection>,
 ) -> Result<Json<Value>, Refusal> {
     let Query(query) = parameters.map_err(invalid_query)?;
-    let ids: Option<Vec<i64>> = match query.ids.as_str() {
-        "all" => None,
-        list => Some(
-            list.split(',')
-                .map(str::parse)
-                .collect::<Result<_, _>>()
-                .map_err(|_| invalid("ids must be all, or comma-separated numbers"))?,
-        ),
-    };
+    let ids = query.numbers()?;
     let count = app.host.store.replay(ids.as_deref(), app.host.clock.now()).await?;
     let row = app.host.decision("operator:replay", &operator);
     let version = one_line(&query.ids, MAX_SUBJECT_BYTES);
     app.host.record_decision(AuditRecord { version, ..row }).await?;
     Ok(Json(json!({ "replayed": count })))
+}
+
+/// Removes dead letters for good. Numbers that no dead letter has are in the answer.
+pub(super) async fn drop_dead_letters(
+    State(app): State<Arc<App>>,
+    Deciding(operator): Deciding,
+    parameters: Result<Query<LettersParameters>, QueryRejection>,
+) -> Result<Json<Value>, Refusal> {
+    let Query(query) = parameters.map_err(invalid_query)?;
+    let ids = query.numbers()?;
+    let DroppedLetters { dropped, missing } =
+        app.host.store.drop_dead_letters(ids.as_deref()).await?;
+    let row = app.host.decision("operator:drop_dead_letters", &operator);
+    let version = one_line(&query.ids, MAX_SUBJECT_BYTES);
+    app.host.record_decision(AuditRecord { version, ..row }).await?;
+    Ok(Json(json!({ "dropped": dropped, "missing": missing })))
 }
 
 /// The query of `POST /capabilities/{id}/{action}`.

@@ -261,7 +261,8 @@ fn gauges(app: &App) -> Vec<Option<GaugeRow>> {
     let (catalog, feeds) = (host.catalog.status(), host.feeds.status());
     let generated =
         feeds.in_force.map(|publication| publication.generated_at.as_millis() as f64 / 1e3);
-    let is_ready = !app.node.last().problems.iter().any(|problem| problem.unready);
+    let is_unready = app.node.last().problems.iter().any(|problem| problem.unready);
+    let is_ready = !is_unready && !host.events.is_stopping();
     vec![
         gauge("portolan_ready", "1 while the node is ready", u64::from(is_ready)),
         gauge("portolan_capabilities", "Capabilities in the catalog", count(catalog.loaded.len())),

@@ -66,11 +66,13 @@ impl OperatorGate {
         if user.is_none() && signed_in.is_none() {
             self.app.operator.ensure_own(&parts.headers)?;
         }
-        let Some(needed) = self.needed_role(parts) else { return Ok(None) };
+        let route = self.route(parts);
+        let Some(needed) = self.needed_role(route) else { return Ok(None) };
+        let reads_metrics = route.is_some_and(|route| route.path == METRICS);
         let operator = match (signed_in, user) {
             (Some(SignedIn(operator)), _) => operator,
             (None, Some(user)) => user.operator(),
-            (None, None) => self.authenticate(parts).await?,
+            (None, None) => self.authenticate(parts, reads_metrics).await?,
         };
         if operator.role < needed {
             let held = operator.role;
@@ -81,26 +83,38 @@ impl OperatorGate {
         Ok(Some(operator))
     }
 
-    /// Returns the least role that may use the route of a request; `None` if everybody may. If there is no
-    /// such route, every operator is told so.
-    fn needed_role(&self, parts: &Parts) -> Option<OperatorRole> {
+    /// Returns the route of a request, or `None` if there is no such route.
+    fn route(&self, parts: &Parts) -> Option<&OperatorRoute> {
         let path = parts.extensions.get::<MatchedPath>().map(MatchedPath::as_str);
         // A request with HEAD is answered as with GET.
         let method = if parts.method == Method::HEAD { &Method::GET } else { &parts.method };
         let is_requested =
             |route: &&OperatorRoute| Some(route.path) == path && route.method == *method;
-        match self.routes.iter().find(is_requested) {
+        self.routes.iter().find(is_requested)
+    }
+
+    /// Returns the least role that may use a route; `None` if everybody may. If there is no such route, every
+    /// operator is told so.
+    fn needed_role(&self, route: Option<&OperatorRoute>) -> Option<OperatorRole> {
+        match route {
             Some(route) if route.path == METRICS && self.app.operator.metrics_public => None,
             Some(route) => route.role,
             None => Some(OperatorRole::Read),
         }
     }
 
-    async fn authenticate(&self, parts: &mut Parts) -> Result<Operator, Failure> {
+    /// Returns the operator of the token of a request. While the database does not answer, a request that reads
+    /// the metrics needs only a token that was read lately.
+    async fn authenticate(
+        &self,
+        parts: &mut Parts,
+        reads_metrics: bool,
+    ) -> Result<Operator, Failure> {
         let Ok(ClientAddress(address)) = ClientAddress::from_request_parts(parts, &self.app).await;
         let token = operator_bearer(&parts.headers)?;
         let shared = self.app.operator.token.operator(token);
-        let found = self.app.host.identity.authenticate_operator(token, shared, address).await;
+        let identity = &self.app.host.identity;
+        let found = identity.authenticate_operator(token, shared, address, reads_metrics).await;
         found.map_err(|error| match error {
             IdentityError::TokenInvalid => Failure::new(ErrorCode::AuthenticationRequired)
                 .message("This is no operator's token, or no longer one."),

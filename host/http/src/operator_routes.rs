@@ -113,6 +113,13 @@ pub(super) fn table(publish_bytes: usize) -> Vec<Handled> {
         decide(&post, "/timers/{id}/drop", Operate, "operator:drop_timers", admin::drop_timers),
         look("/dead-letters", Operate, admin::dead_letters),
         decide(&post, "/dead-letters/replay", Operate, "operator:replay", admin::replay),
+        decide(
+            &post,
+            "/dead-letters/drop",
+            Operate,
+            "operator:drop_dead_letters",
+            admin::drop_dead_letters,
+        ),
         decide(&post, "/incidents", Operate, "operator:open_incident", incidents::open),
         decide(
             &post,

@@ -1,7 +1,7 @@
 //! `GET /problems` for the operator: what is wrong on this node, each with its fix.
 
 use crate::{
-    App, Refusal,
+    App,
     node::{
         Part, Problem,
         parts::{
@@ -14,10 +14,14 @@ use crate::{
 use axum::{Json, extract::State};
 use portolan_blobs::Place;
 use portolan_publication::Feeds;
+use portolan_store::DbError;
 use portolan_vocabulary::Timestamp;
 use serde_json::{Value, json};
 use std::{sync::Arc, time::Duration};
+use tokio::time::timeout;
 
+/// The time for reading what the database has.
+const RECORDS_TIME: Duration = Duration::from_secs(4);
 /// The used share of a quota, in percent, from which on it is a problem.
 const NOTABLE_PERCENT: u64 = 80;
 /// The time before the end of an operator's token in which it is a problem.
@@ -40,19 +44,38 @@ impl Problems {
     }
 }
 
-pub(super) async fn problems(State(app): State<Arc<App>>) -> Result<Json<Value>, Refusal> {
+pub(super) async fn problems(State(app): State<Arc<App>>) -> Json<Value> {
     let checked = app.node.check(&app.host).await;
     let mut problems = Problems(checked.problems.to_vec());
     check_catalog(&app, &mut problems);
     for feeds in app.host.cities() {
         check_feeds(feeds, app.host.clock.now(), &mut problems);
     }
-    if !checked.problems.iter().any(|problem| problem.part == &DATABASE) {
-        check_records(&app, &mut problems).await?;
+    let is_sound = !checked.problems.iter().any(|problem| problem.part == &DATABASE);
+    if is_sound && check_contents(&app, &mut problems).await {
         check_files(&app, &mut problems).await;
     }
     problems.0.sort_by_key(|problem| (!problem.unready, problem.severity));
-    Ok(Json(json!({ "problems": problems.0 })))
+    Json(json!({ "problems": problems.0 }))
+}
+
+/// Checks what the database has, for a limited time. Returns whether all of it could be read.
+async fn check_contents(app: &App, problems: &mut Problems) -> bool {
+    let fix = "look for queries that wait or take long (PostgreSQL: `select pid, wait_event_type, query from pg_stat_activity where state <> 'idle'`) and for a disk that is full or slow";
+    match timeout(RECORDS_TIME, check_records(app, problems)).await {
+        Ok(Ok(())) => return true,
+        Ok(Err(error)) => {
+            problems.error(&DATABASE, format!("its records cannot be read: {error}"), fix);
+        }
+        Err(_elapsed) => {
+            let seconds = RECORDS_TIME.as_secs();
+            let problem = format!(
+                "it answers slowly: not all of its records could be read in {seconds} s, so other problems may be missing here"
+            );
+            problems.warning(&DATABASE, problem, fix);
+        }
+    }
+    false
 }
 
 fn check_catalog(app: &App, problems: &mut Problems) {
@@ -96,7 +119,7 @@ fn check_catalog(app: &App, problems: &mut Problems) {
 }
 
 /// Checks for releases that the host has aborted lately.
-async fn check_releases(app: &App, problems: &mut Problems) -> Result<(), Refusal> {
+async fn check_releases(app: &App, problems: &mut Problems) -> Result<(), DbError> {
     let now = app.host.clock.now().as_millis();
     let within = u64::try_from(ABORTED_WITHIN.as_millis()).unwrap_or(u64::MAX);
     let since = Timestamp::from_millis(now.saturating_sub(within));
@@ -179,8 +202,8 @@ fn check_feeds(feeds: &Feeds, now: Timestamp, problems: &mut Problems) {
     }
 }
 
-/// Checks what the database has.
-async fn check_records(app: &App, problems: &mut Problems) -> Result<(), Refusal> {
+/// Checks the records of the database.
+async fn check_records(app: &App, problems: &mut Problems) -> Result<(), DbError> {
     let (store, now) = (&app.host.store, app.host.clock.now());
     let quarantined = store.quarantined().await?.len();
     if quarantined > 0 {
@@ -195,7 +218,7 @@ async fn check_records(app: &App, problems: &mut Problems) -> Result<(), Refusal
         problems.warning(
             &EVENTS,
             format!("dead letters: {letters}"),
-            "repair the capability that failed, then run `portolan dead-letters replay --all`",
+            "repair the capability that failed, then run `portolan dead-letters replay --all`; `portolan dead-letters drop` removes those that nothing can process",
         );
     }
     let webhooks = store.failing_webhooks().await?.len();
@@ -260,7 +283,7 @@ async fn check_files(app: &App, problems: &mut Problems) {
 }
 
 /// Checks the sending of emails.
-async fn check_emails(app: &App, problems: &mut Problems) -> Result<(), Refusal> {
+async fn check_emails(app: &App, problems: &mut Problems) -> Result<(), DbError> {
     let Some(emails) = app.host.email_status().await? else { return Ok(()) };
     if emails.is_paused {
         problems.error(

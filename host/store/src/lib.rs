@@ -80,14 +80,14 @@ pub use effects::{
 pub use error::{DbError, KeyError, StateError};
 pub use query::{Collection, Collections, Counted, shape};
 pub use records::{
-    Arrival, Attempt, AuditQuery, Backlog, CatalogState, DeadLetter, DesiredVersion, DueDelivery,
-    DueWork, EmailNotice, ErasureCounts, ExportCursor, FailingWebhook, Gap, Generation, HeldEvent,
-    InboxEntry, InboxHead, InstalledId, KeyPurpose, MAX_ATTEMPTS, Migrated, NewRecording,
-    NewRelease, OldDocument, OpenedRecording, OperatorRecord, Outcome, Outdated, PendingTimers,
-    PersonalAnswer, PersonalDocument, PersonalEvent, PersonalItem, PersonalTimer, PersonalWebhook,
-    Promotion, Quarantined, QuarantinedDocument, QuotaUse, RecordingEntry, RecordingQuery,
-    RecordingUse, ReleaseCount, ReleaseEnding, ReleaseRecord, ReleaseSide, ReleaseState,
-    ServedCapability, VersionEntry, VersionRecord, VersionState,
+    Arrival, Attempt, AuditQuery, Backlog, CatalogState, DeadLetter, DesiredVersion,
+    DroppedLetters, DueDelivery, DueWork, EmailNotice, ErasureCounts, ExportCursor, FailingWebhook,
+    Gap, Generation, HeldEvent, InboxEntry, InboxHead, InstalledId, KeyPurpose, MAX_ATTEMPTS,
+    Migrated, NewRecording, NewRelease, OldDocument, OpenedRecording, OperatorRecord, Outcome,
+    Outdated, PendingTimers, PersonalAnswer, PersonalDocument, PersonalEvent, PersonalItem,
+    PersonalTimer, PersonalWebhook, Promotion, Quarantined, QuarantinedDocument, QuotaUse,
+    RecordingEntry, RecordingQuery, RecordingUse, ReleaseCount, ReleaseEnding, ReleaseRecord,
+    ReleaseSide, ReleaseState, ServedCapability, VersionEntry, VersionRecord, VersionState,
 };
 pub use signing_key::SigningKey;
 pub use store::{PoolUse, Store};

@@ -53,26 +53,55 @@ pub(crate) fn too_few(group: &Stored<Group>, least: usize) -> FinderError {
     FinderError::NotEnoughPeople { group_id: group.id.clone(), least }
 }
 
-/// Counts one question about these people of a group, and stores it. The refusal does not tell whether the limit of
-/// the group or that of a person is reached: the other groups of a person are not the asker's business.
-pub(crate) fn count<'a>(
+/// Counts one question about these people of a group, and stores it. `guest` asks by a link of the group; without
+/// one, it is the organizer, whose own calendar is not a question. The refusal does not tell whether the limit of
+/// the group or that of a person is reached: the other groups of a person are not the asker's business. So its wait
+/// is that for the oldest counted question of the group in both cases, and the next one may be refused again.
+pub(crate) fn count(
     call: &Call,
     group: &mut Stored<Group>,
-    people: impl IntoIterator<Item = &'a String>,
+    people: &[String],
+    guest: Option<&str>,
     next: Next,
 ) -> Result<()> {
-    let too_many = |wait: u64| {
-        let limit = Limit::within("questions_of_a_group_per_day", &QUESTIONS_OF_GROUP, wait);
-        quota("This group has been asked as often as allowed today.", &limit, next.clone())
+    let now = call.now();
+    let asked = &mut group.value;
+    asked.guests.retain(|question| question.at + QUESTIONS_OF_GUESTS.within > now);
+    if let Some(guest) = guest {
+        ensure_share_of_guest(asked, guest, now, next.clone())?;
+    }
+    let are_all_used = QUESTIONS_OF_GROUP.wait(&mut asked.questions, now).is_some();
+    let are_theirs_used = guest.is_some() && asked.guests.len() >= QUESTIONS_OF_GUESTS.most;
+    let oldest = match guest {
+        Some(_) => asked.guests.iter().map(|question| question.at).min(),
+        None => asked.questions.iter().copied().min(),
     };
-    let questions = &mut group.value.questions;
-    QUESTIONS_OF_GROUP.one_more(questions, call.now()).map_err(too_many)?;
-    for owner_id in people {
+    let wait = oldest.map_or(DAY, |at| (at + DAY).saturating_sub(now));
+    let limit = Limit::within("questions_of_a_group_per_day", &QUESTIONS_OF_GROUP, wait);
+    let message = "This group has been asked as often as allowed today.";
+    let too_many = || quota(message, &limit, next.clone());
+    if are_all_used || are_theirs_used {
+        return Err(too_many().into());
+    }
+    for owner_id in people.iter().filter(|owner_id| **owner_id != asked.organizer) {
         match QUESTIONS_ABOUT_PERSON.count(call, DAYS, owner_id, next.clone()) {
-            Err(refusal) if refusal.code == "quota_exceeded" => return Err(too_many(DAY).into()),
+            Err(refusal) if refusal.code == "quota_exceeded" => return Err(too_many().into()),
             counted => counted?,
         }
     }
-    group.value.asked_at = Some(call.now());
+    asked.questions.push(now);
+    let question = guest.map(|guest| GuestQuestion { owner_id: guest.to_owned(), at: now });
+    asked.guests.extend(question);
+    asked.asked_at = Some(now);
     Ok(group.save()?)
+}
+
+/// Refuses a guest who has asked about a group as often as one guest may.
+fn ensure_share_of_guest(group: &Group, guest: &str, now: u64, next: Next) -> Result<()> {
+    let theirs = group.guests.iter().filter(|question| question.owner_id == guest);
+    let mut theirs: Vec<u64> = theirs.map(|question| question.at).collect();
+    let Some(wait) = QUESTIONS_OF_ONE_GUEST.wait(&mut theirs, now) else { return Ok(()) };
+    let limit = Limit::within("questions_of_a_guest_per_day", &QUESTIONS_OF_ONE_GUEST, wait);
+    let message = "You have asked about the people of this link as often as allowed today.";
+    Err(quota(message, &limit, next).into())
 }

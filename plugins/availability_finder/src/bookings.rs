@@ -30,7 +30,7 @@ pub(crate) fn book(call: &Call, input: &Book) -> Result<Answer<BookingView>> {
         return Err(asking::too_few(&group, LEAST_OF_MANY));
     }
     let next = get(&group.id);
-    asking::count(call, &mut group, &people, next)?;
+    asking::count(call, &mut group, &people, None, next)?;
     let free = find::free(&Board::read(call, &people, begins, ends, hold_id)?);
     let free = people.iter().zip(free).filter(|(_, free)| *free).map(|(owner_id, _)| owner_id);
     let free: Vec<String> = free.cloned().collect();
@@ -39,7 +39,7 @@ pub(crate) fn book(call: &Call, input: &Book) -> Result<Answer<BookingView>> {
         Mode::Collective if free.len() == people.len() => (people, None),
         Mode::RoundRobin if free.first().is_some_and(|first| first == me) => {
             let others = free.into_iter().filter(|owner_id| owner_id != me);
-            let host = next_in_turn(&group.value.turns, others).ok_or_else(taken)?;
+            let host = next_in_turn(call, &group.value.turns, others).ok_or_else(taken)?;
             (vec![me.to_owned(), host.clone()], Some(host))
         }
         _ => return Err(taken()),
@@ -63,7 +63,7 @@ pub(crate) fn book(call: &Call, input: &Book) -> Result<Answer<BookingView>> {
         held::end(hold_id)?;
     }
     if let Some(host) = &booking.value.host {
-        take_turn(call, &mut group.value.turns, host);
+        take_turn(&mut group.value.turns, host);
         groups::save(call, &mut group)?;
     }
     Ok(Answer::new(crate::views::booking(call, &booking)).next(get_booking(&booking.id)))
@@ -97,29 +97,38 @@ pub(crate) fn reserve(
         }
         other => {
             other?;
+            let forgotten = BookingInput { booking_id: booking.id.as_str().into() };
+            let at = booking.value.ends + BOOKING_KEPT_FOR;
+            timers::set(&timer(&booking.id), at, "expire_booking", &forgotten)?;
             notices::booked(call, &booking)?;
             Ok(booking)
         }
     }
 }
 
-/// Returns whose turn it is: the person with the fewest bookings, then the one who was booked longest ago.
+/// Returns whose turn it is: the person with the fewest bookings. Of several, it is drawn by lot, so that the one who
+/// is booked does not tell that another one is not free.
 pub(crate) fn next_in_turn(
+    call: &Call,
     turns: &[Turn],
     free: impl IntoIterator<Item = String>,
 ) -> Option<String> {
-    free.into_iter().min_by_key(|owner_id| {
+    let bookings = |owner_id: &String| {
         let turn = turns.iter().find(|turn| turn.owner_id == *owner_id);
-        (turn.map_or((0, 0), |turn| (turn.bookings, turn.last_at)), owner_id.clone())
-    })
+        turn.map_or(0, |turn| turn.bookings)
+    };
+    let mut due: Vec<String> = free.into_iter().collect();
+    let fewest = due.iter().map(bookings).min()?;
+    due.retain(|owner_id| bookings(owner_id) == fewest);
+    let lots = call.random_numbers(u32::try_from(due.len()).unwrap_or(0));
+    let drawn = due.into_iter().zip(lots).min_by(|(_, one), (_, other)| one.total_cmp(other));
+    drawn.map(|(owner_id, _)| owner_id)
 }
 
-pub(crate) fn take_turn(call: &Call, turns: &mut Vec<Turn>, host: &str) {
+pub(crate) fn take_turn(turns: &mut Vec<Turn>, host: &str) {
     match turns.iter_mut().find(|turn| turn.owner_id == host) {
-        Some(turn) => (turn.bookings, turn.last_at) = (turn.bookings + 1, call.now()),
-        None => {
-            turns.push(Turn { owner_id: host.to_owned(), bookings: 1, last_at: call.now() });
-        }
+        Some(turn) => turn.bookings += 1,
+        None => turns.push(Turn { owner_id: host.to_owned(), bookings: 1 }),
     }
 }
 
@@ -163,13 +172,15 @@ pub(crate) fn cannot_meet(call: &Call, people: &CannotMeet) -> Result<()> {
     Ok(())
 }
 
-/// Ends a booking: releases its time, gives the turn back, and tells the others.
+/// Ends a booking: releases its time, gives the turn back, and tells the others. The turn stays used if the person
+/// who booked cancels: otherwise, booking and cancelling would ask again and again whether the same one is free.
 fn end(call: &Call, booking: &mut Stored<Booking>, action: &str) -> Result<()> {
     booking.step(&BOOKING, action)?;
     booking.value.changed_at = call.now();
     booking.save()?;
     calendar::release(&booking.id)?;
-    let host = booking.value.host.as_deref();
+    let is_by_booker = call.owner_id() == Some(booking.value.by.as_str());
+    let host = booking.value.host.as_deref().filter(|_| !is_by_booker);
     if let Some(link_id) = &booking.value.link_id
         && let Some(mut link) = LINKS.get(link_id)?
     {
@@ -184,6 +195,18 @@ fn end(call: &Call, booking: &mut Stored<Booking>, action: &str) -> Result<()> {
         group.save()?;
     }
     notices::cancelled(call, booking)
+}
+
+/// Deletes a booking long after its end.
+pub(crate) fn expire(booking_id: &str) -> Result<()> {
+    if BOOKINGS.get(booking_id)?.is_some() {
+        BOOKINGS.delete(booking_id, Expect::Any)?;
+    }
+    Ok(())
+}
+
+fn timer(booking_id: &str) -> String {
+    format!("booking/{booking_id}")
 }
 
 pub(crate) fn read(call: &Call, booking_id: &str) -> Result<BookingView> {

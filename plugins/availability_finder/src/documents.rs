@@ -1,17 +1,25 @@
 //! The stored documents: groups of people who are asked together, holds, polls, links and bookings. All
 //! stored times are milliseconds since the Unix epoch.
+//!
+//! The whole document of a group, a hold, a poll or a link is its organizer's or owner's. An export for anybody else
+//! has only what is about them, as their views do, and nobody's has the votes of others.
 
 use crate::{refusals::*, states::*};
 use portolan_sdk::{
-    documents::{OpenIds, Person, PersonalField::Shared},
+    documents::{
+        OpenIds, Person,
+        PersonalField::{Personal, Shared},
+    },
     prelude::*,
 };
 
 pub(crate) const GROUPS: Collection<Group> = Collection::new("groups")
     .people(&[
-        Person::delete("organizer").fields(&[Shared("title")]),
+        Person::delete("organizer").fields(&[Shared("$id"), Shared("title")]),
         Person::remove("members[].owner_id"),
         Person::remove("turns[].owner_id"),
+        Person::remove("guests[].owner_id")
+            .fields(&[Personal("guests[].owner_id"), Personal("guests[].at")]),
     ])
     .index("organizer", &["organizer"])
     .index("members", &["members[].owner_id"])
@@ -26,7 +34,7 @@ pub(crate) const OWN_GROUPS: Collection<OpenIds> =
 pub(crate) const DAYS: Collection<Day> = Collection::new("days").people(&[Person::delete("$id")]);
 
 pub(crate) const HOLDS: Collection<Hold> = Collection::new("holds")
-    .people(&[Person::delete("organizer"), Person::remove("owner_ids[]")])
+    .people(&[Person::delete("organizer").fields(&[Shared("$id")]), Person::remove("owner_ids[]")])
     .index("people", &["owner_ids[]"])
     .index("ends", &["ends"])
     .index("group", &["group_id", "until"]);
@@ -40,9 +48,10 @@ pub(crate) const HELD: Collection<Held> = Collection::new("held").people(&[
 
 pub(crate) const POLLS: Collection<Poll> = Collection::new("polls")
     .people(&[
-        Person::delete("organizer").fields(&[Shared("title")]),
+        Person::delete("organizer").fields(&[Shared("$id"), Shared("title")]),
         Person::remove("voters[]"),
-        Person::remove("votes[].owner_id"),
+        Person::remove("votes[].owner_id")
+            .fields(&[Personal("votes[].owner_id"), Personal("votes[].answers")]),
     ])
     .index("voters", &["voters[]"])
     .index("group", &["group_id", "state"])
@@ -50,7 +59,7 @@ pub(crate) const POLLS: Collection<Poll> = Collection::new("polls")
 
 pub(crate) const LINKS: Collection<Link> = Collection::new("links")
     .people(&[
-        Person::delete("owner_id").fields(&[Shared("title")]),
+        Person::delete("owner_id").fields(&[Shared("$id"), Shared("title")]),
         Person::remove("turns[].owner_id"),
     ])
     .index("mine", &["owner_id", "changed_at"])
@@ -86,8 +95,11 @@ pub(crate) struct Group {
     pub(crate) state: State,
     pub(crate) changed_at: u64,
     pub(crate) closes_at: u64,
-    /// The times of the questions of the last day.
+    /// The times of the questions of the last day, also of those that guests have asked.
     pub(crate) questions: Vec<u64>,
+    /// The questions of the last day that guests have asked by the group's links.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) guests: Vec<GuestQuestion>,
     pub(crate) asked_at: Option<u64>,
     /// The turns of people in round-robin bookings.
     pub(crate) turns: Vec<Turn>,
@@ -102,12 +114,18 @@ pub(crate) struct Member {
     pub(crate) told_at: Option<u64>,
 }
 
+/// A question that a guest has asked about a group.
+#[document]
+pub(crate) struct GuestQuestion {
+    pub(crate) owner_id: String,
+    pub(crate) at: u64,
+}
+
 /// How often a person was booked in turn.
 #[document(PartialEq, Eq)]
 pub(crate) struct Turn {
     pub(crate) owner_id: String,
     pub(crate) bookings: u32,
-    pub(crate) last_at: u64,
 }
 
 /// A time that is held for all people of a group. It ends at `until`, also if its timer is late.

@@ -29,7 +29,7 @@ pub(crate) fn find(call: &Call, input: Find) -> Result<Answer<Found>> {
         return Err(asking::too_few(&group, LEAST_FOR_COUNTS));
     }
     let next = get(&group.id);
-    asking::count(call, &mut group, &people, next)?;
+    asking::count(call, &mut group, &people, None, next)?;
     let (before, after) = (millis(input.buffer_before_min), millis(input.buffer_after_min));
     let items = match to > from {
         true => {

@@ -8,7 +8,7 @@ use people_kit::{
     text::{Fault, Faults, Lines, public},
 };
 use portolan_sdk::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn invite(call: &Call, input: Invite) -> Result<Answer<GroupView>> {
     let me = call.require_owner()?;
@@ -38,6 +38,7 @@ pub(crate) fn invite(call: &Call, input: Invite) -> Result<Answer<GroupView>> {
         changed_at: call.now(),
         closes_at: call.now() + GROUP_FOR,
         questions: Vec::new(),
+        guests: Vec::new(),
         asked_at: None,
         turns: Vec::new(),
     };
@@ -51,24 +52,22 @@ pub(crate) fn invite(call: &Call, input: Invite) -> Result<Answer<GroupView>> {
     shown(call, me, &group)
 }
 
-/// Refuses people who do not exist, cannot be reached, accept nothing from this person now, or have declined an
-/// invitation of this person lately.
+/// Refuses people who do not exist, cannot be reached, accept nothing from this person now, or were invited by this
+/// person and have not answered, or have declined lately.
 fn ensure_askable(call: &Call, me: &str, owner_ids: &[String]) -> Result<()> {
     let askable = asking::askable(me, owner_ids.iter().map(String::as_str).collect())?;
     let found = people::people(askable.iter().map(String::as_str))?;
-    let declined = declined(call, me, owner_ids)?;
+    let earlier = Earlier::read(call, me, owner_ids)?;
     let mut errors = Vec::new();
     for (number, owner_id) in owner_ids.iter().enumerate() {
         let is_reachable = found.get(owner_id).is_some_and(people::Person::is_reachable);
         let object = format!("owner:{owner_id}");
-        if !is_reachable || !relations::has_relation(object, "can_message", me)? {
-            let expected = "a person who accepts messages from you";
-            let pointer = format!("/owner_ids/{number}");
-            errors.push(Fault { pointer, rule: "accepts_messages", expected });
-        } else if declined.contains(owner_id) {
-            let expected = "a person who has declined no invitation of yours in the last 30 days";
-            let pointer = format!("/owner_ids/{number}");
-            errors.push(Fault { pointer, rule: "declined", expected });
+        let broken = match is_reachable && relations::has_relation(object, "can_message", me)? {
+            true => earlier.broken_rule(owner_id),
+            false => Some(("accepts_messages", "a person who accepts messages from you")),
+        };
+        if let Some((rule, expected)) = broken {
+            errors.push(Fault { pointer: format!("/owner_ids/{number}"), rule, expected });
         }
     }
     match errors.is_empty() {
@@ -77,20 +76,62 @@ fn ensure_askable(call: &Call, me: &str, owner_ids: &[String]) -> Result<()> {
     }
 }
 
-/// Returns those of these people who have declined an invitation of this person in the last 30 days. A group is kept
-/// for longer after each answer.
-fn declined(call: &Call, me: &str, owner_ids: &[String]) -> Result<BTreeSet<String>> {
-    let theirs = field("organizer").eq(me).and(field("members[].owner_id").one_of(owner_ids));
-    let is_recent = |at: u64| at + DECLINED_FOR > call.now();
-    let mut declined = BTreeSet::new();
-    for hit in GROUPS.all(Query::new().filter(theirs).limit(100)) {
-        let members = hit?.document.value.members.into_iter();
-        let members = members.filter(|member| {
-            member.state == Membership::Declined && member.answered_at.is_some_and(is_recent)
-        });
-        declined.extend(members.map(|member| member.owner_id));
+/// What people have answered to the earlier invitations of one person.
+#[derive(Debug, Default)]
+struct Earlier {
+    /// Those who are invited into an open group and have not answered.
+    waiting: BTreeSet<String>,
+    /// Those who have declined in the last 30 days.
+    declined: BTreeSet<String>,
+    /// The number of invitations of the last 30 days that a person has not answered.
+    unanswered: BTreeMap<String, usize>,
+}
+
+impl Earlier {
+    /// Reads the groups of this person with these people. A group is kept for longer than its answers count.
+    fn read(call: &Call, me: &str, owner_ids: &[String]) -> Result<Self> {
+        let theirs = field("organizer").eq(me).and(field("members[].owner_id").one_of(owner_ids));
+        let is_recent = |at: u64| at + DECLINED_FOR > call.now();
+        let mut earlier = Self::default();
+        for hit in GROUPS.all(Query::new().filter(theirs).limit(100)) {
+            let group = hit?.document.value;
+            let begun_at = group.closes_at.saturating_sub(GROUP_FOR);
+            let is_counted = begun_at + UNANSWERED_FOR > call.now();
+            for Member { owner_id, state, answered_at, .. } in group.members {
+                match state {
+                    Membership::Declined if answered_at.is_some_and(is_recent) => {
+                        earlier.declined.insert(owner_id);
+                    }
+                    Membership::Invited if group.state == State::Open => {
+                        earlier.waiting.insert(owner_id);
+                    }
+                    Membership::Invited if is_counted => {
+                        *earlier.unanswered.entry(owner_id).or_default() += 1;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(earlier)
     }
-    Ok(declined)
+
+    /// Returns the rule by which a person is not invited again now, and what it expects; `None` if there is none.
+    fn broken_rule(&self, owner_id: &str) -> Option<(&'static str, &'static str)> {
+        let unanswered = self.unanswered.get(owner_id).copied().unwrap_or(0);
+        if self.waiting.contains(owner_id) {
+            Some(("invited", "a person who has answered your other invitation"))
+        } else if self.declined.contains(owner_id) {
+            let expected = "a person who has declined no invitation of yours in the last 30 days";
+            Some(("declined", expected))
+        } else if unanswered >= MOST_UNANSWERED {
+            Some((
+                "unanswered",
+                "a person with at most one unanswered invitation of yours in 30 days",
+            ))
+        } else {
+            None
+        }
+    }
 }
 
 /// Changes the calling person's answer.
@@ -130,17 +171,23 @@ pub(crate) fn close(call: &Call, input: &GroupStep) -> Result<Answer<GroupView>>
     shown(call, me, &group)
 }
 
-/// Closes a group whose time has passed, and deletes one that was closed a month ago, with its polls.
+/// Closes a group whose time has passed, and deletes one that was closed a month ago, with its polls. Many polls are
+/// deleted in several runs, the group in the last one.
 pub(crate) fn expire(call: &Call, group_id: &str) -> Result<()> {
     let Some(mut group) = GROUPS.get(group_id)? else { return Ok(()) };
     if group.value.state == State::Open {
         group.step(&GROUP, "expire")?;
         return end(call, &mut group);
     }
-    for hit in POLLS.all(Query::new().filter(field("group_id").eq(group_id)).limit(100)) {
-        POLLS.delete(&hit?.document.id, Expect::Any)?;
+    let of_group = Query::new().filter(field("group_id").eq(group_id)).limit(POLLS_DELETED);
+    let (polls, more) = POLLS.find(of_group)?.into_parts();
+    for poll in polls {
+        POLLS.delete(&poll.id, Expect::Any)?;
     }
-    Ok(GROUPS.delete(group_id, Expect::Any)?)
+    match more {
+        Some(_) => Ok(timers::set(&timer(group_id), call.now(), "expire", &by_id(group_id))?),
+        None => Ok(GROUPS.delete(group_id, Expect::Any)?),
+    }
 }
 
 /// Stores the end of a group, and ends its holds.

@@ -42,22 +42,27 @@ pub(crate) fn timer(hold_id: &str) -> String {
     format!("hold/{hold_id}")
 }
 
-/// Counts the minutes for which an organizer holds a person, or refuses.
+/// Counts the minutes for which the organizer of a group would hold each of these people but themself, or refuses.
+/// Nothing is stored: the returned counts are to be saved when the people are held.
 pub(crate) fn count(
     call: &Call,
     group: &Stored<Group>,
-    owner_id: &str,
+    people: &[String],
     minutes: u32,
-) -> Result<()> {
+) -> Result<Vec<Stored<Held>>> {
     let organizer = &group.value.organizer;
     let message = "You have held somebody of this group as long as allowed today.";
-    let mut held = HELD.get_or_default(&format!("{organizer}.{owner_id}"))?;
-    organizer.clone_into(&mut held.value.organizer);
-    owner_id.clone_into(&mut held.value.owner_id);
-    let times = &mut held.value.minutes;
-    for _ in 0..minutes {
-        let (now, next) = (call.now(), get(&group.id));
-        HELD_BY_ONE.count(times, now, "minutes_held_per_person_and_day", message, next)?;
+    let mut counts = Vec::new();
+    for owner_id in people.iter().filter(|owner_id| *owner_id != organizer) {
+        let mut held = HELD.get_or_default(&format!("{organizer}.{owner_id}"))?;
+        organizer.clone_into(&mut held.value.organizer);
+        owner_id.clone_into(&mut held.value.owner_id);
+        let times = &mut held.value.minutes;
+        for _ in 0..minutes {
+            let (now, next) = (call.now(), get(&group.id));
+            HELD_BY_ONE.count(times, now, "minutes_held_per_person_and_day", message, next)?;
+        }
+        counts.push(held);
     }
-    Ok(HELD.save(&mut held)?)
+    Ok(counts)
 }

@@ -22,14 +22,16 @@ pub(crate) fn hold(call: &Call, input: &HoldTime) -> Result<Answer<HoldView>> {
         let limit = u64::try_from(MOST_HOLDS).unwrap_or(u64::MAX);
         return Err(FinderError::OpenLimitReached { name: "holds_of_a_group", limit });
     }
+    // The minutes are compared before any calendar is read: a refusal because of them tells nothing of a calendar.
+    let minutes = held::count(call, &group, &people, input.hold_min)?;
     let next = get(&group.id);
-    asking::count(call, &mut group, &people, next)?;
+    asking::count(call, &mut group, &people, None, next)?;
     let board = Board::read(call, &people, begins, ends, None)?;
     if !find::free(&board).into_iter().all(|free| free) {
         return Err(FinderError::taken(begins, refusals::find(&group.id, input.duration_min)));
     }
-    for owner_id in people.iter().filter(|owner_id| **owner_id != group.value.organizer) {
-        held::count(call, &group, owner_id, input.hold_min)?;
+    for mut held in minutes {
+        HELD.save(&mut held)?;
     }
     let hold = Hold {
         group_id: group.id.clone(),

@@ -47,10 +47,10 @@ struct AvailabilityFinder;
 /// Inferences about a person are bounded. Answers are on a grid of 15 minutes, and have at most ten times in a
 /// window of at most 14 days. They say how many people cannot, and only if at least four have agreed; never who,
 /// nor why. Only the organizer asks, at most 20 times within 24 hours about a group, and a person's calendar
-/// counts in at most 60 questions; a hold or a booking is a question too. Somebody who has agreed as one of three
-/// or more people is not asked alone. Everybody in a group sees how often it was asked, and can leave. A booking
-/// link shows those who have it when its people can be booked, to each guest at most 40 times a day; for a group,
-/// each time is a question too.
+/// counts in at most 60 questions of others; a hold or a booking is a question too. Somebody who has agreed as one
+/// of three or more people is not asked alone. Everybody in a group sees how often it was asked, and can leave. A
+/// booking link shows those who have it when its people can be booked, to each guest at most 40 times a day; for a
+/// group, each time is a question too: a guest has at most 4 of the group's 20, and all guests together 10.
 #[capability(
     id = "availability_finder",
     consequence = portolan_sdk::Consequence::of("meeting"),
@@ -233,7 +233,7 @@ impl AvailabilityFinder {
     ///
     /// Once it is closed, all see how many can, not who. Vote again to change your answers while the poll is open.
     #[action(
-        access = write, idempotent, emits = [POLL_CLOSED], intents = intents::VOTE,
+        access = write, idempotent, no_dry_run, emits = [POLL_CLOSED], intents = intents::VOTE,
         example = json!({ "poll_id": POLL_ID, "answers": ["yes", "if_needed"] })
     )]
     fn vote(call: &Call, input: CastVote) -> Result<Answer<PollView>, FinderError> {
@@ -242,7 +242,7 @@ impl AvailabilityFinder {
 
     /// Close a poll before its deadline.
     #[action(
-        access = write, destructive, emits = [POLL_CLOSED], intents = intents::CLOSE_POLL,
+        access = write, destructive, no_dry_run, emits = [POLL_CLOSED], intents = intents::CLOSE_POLL,
         example = json!({ "poll_id": POLL_ID })
     )]
     fn close_poll(call: &Call, input: PollStep) -> Result<Answer<PollView>, FinderError> {
@@ -333,6 +333,8 @@ impl AvailabilityFinder {
     }
 
     /// Close a booking link for good. Bookings stay.
+    ///
+    /// The link is deleted a month later.
     #[action(
         access = write, destructive, intents = intents::CLOSE_LINK,
         person_page = person_page::close_link(), example = json!({ "link_id": LINK_ID })
@@ -403,6 +405,18 @@ impl AvailabilityFinder {
         polls::end(call, &input.poll_id)
     }
 
+    /// Delete a booking link that was closed a month ago.
+    #[action(access = internal, idempotent)]
+    fn expire_link(_call: &Call, input: LinkInput) -> Result<(), FinderError> {
+        links::expire(&input.link_id)
+    }
+
+    /// Delete a booking whose end was 90 days ago.
+    #[action(access = internal, idempotent)]
+    fn expire_booking(_call: &Call, input: BookingInput) -> Result<(), FinderError> {
+        bookings::expire(&input.booking_id)
+    }
+
     /// End the holds and cancel the bookings of two people after a block, without telling either why.
     #[action(access = internal, idempotent, on = "relationship.blocked", emits = [CANCELLED])]
     fn on_blocked(call: &Call, event: Happened<Blocked>) -> Result<(), FinderError> {
@@ -431,10 +445,3 @@ impl AvailabilityFinder {
         bookings::cannot_meet(call, &input)
     }
 }
-
-const PERSON: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X3";
-const GROUP_ID: &str = "grp_01JZX8Q4M2N6P7R8S9T0V1W2X3";
-const POLL_ID: &str = "poll_01JZX8Q4M2N6P7R8S9T0V1W2X3";
-const LINK_ID: &str = "lnk_01JZX8Q4M2N6P7R8S9T0V1W2X3";
-const BOOKING_ID: &str = "bkg_01JZX8Q4M2N6P7R8S9T0V1W2X3";
-const START: &str = "2026-12-02T17:00:00Z";

@@ -43,6 +43,7 @@ pub(crate) fn create(call: &Call, input: CreateLink) -> Result<Answer<LinkView>>
         }
         None => None,
     };
+    LINKS_CREATED.count(call, DAYS, me, Next::action(CAPABILITY, "list_links"))?;
     let link = Link {
         owner_id: me.to_owned(),
         title,
@@ -70,7 +71,18 @@ pub(crate) fn close(call: &Call, input: &LinkStep) -> Result<LinkView> {
     OWN_LINKS.leave(me, &link.id)?;
     link.value.changed_at = call.now();
     link.save()?;
+    let closed = LinkInput { link_id: link.id.as_str().into() };
+    let timer = format!("link/{}", link.id);
+    timers::set(&timer, call.now() + KEPT_FOR, "expire_link", &closed)?;
     Ok(crate::views::link(Some(me), &link))
+}
+
+/// Deletes a link that was closed a month ago.
+pub(crate) fn expire(link_id: &str) -> Result<()> {
+    if LINKS.get(link_id)?.is_some_and(|link| link.value.state == State::Closed) {
+        LINKS.delete(link_id, Expect::Any)?;
+    }
+    Ok(())
 }
 
 pub(crate) fn list_own(me: &str, input: List) -> Result<Items<LinkView>> {
@@ -133,11 +145,10 @@ impl Offer {
     /// Counts a question of the guest. By a link of a group, it is one about the group and about each of its people
     /// but the owner of the link.
     fn count(&mut self, call: &Call, guest: &str) -> Result<()> {
-        let (link, next) = (&self.link, get_link(&self.link.id));
+        let next = get_link(&self.link.id);
         LINK_QUESTIONS.count(call, DAYS, guest, next.clone())?;
         let Some(group) = &mut self.group else { return Ok(()) };
-        let people = self.hosts.iter().filter(|host| **host != link.value.owner_id);
-        asking::count(call, group, people, next)
+        asking::count(call, group, &self.hosts, Some(guest), next)
     }
 }
 
@@ -205,7 +216,7 @@ pub(crate) fn book(call: &Call, input: &BookLink) -> Result<Answer<BookingView>>
         Mode::Collective => return Err(taken()),
         Mode::RoundRobin => {
             let others = free.into_iter().filter(|host| host != me);
-            let host = bookings::next_in_turn(&link.value.turns, others).ok_or_else(taken)?;
+            let host = bookings::next_in_turn(call, &link.value.turns, others).ok_or_else(taken)?;
             (vec![host.clone()], Some(host))
         }
     };
@@ -228,7 +239,7 @@ pub(crate) fn book(call: &Call, input: &BookLink) -> Result<Answer<BookingView>>
     // Every booking writes the link, so of two concurrent ones one runs again, and counts the other.
     link.value.booked += 1;
     if let Some(host) = &booking.value.host {
-        bookings::take_turn(call, &mut link.value.turns, host);
+        bookings::take_turn(&mut link.value.turns, host);
     }
     link.save()?;
     Ok(Answer::new(crate::views::booking(call, &booking)).next(get_booking(&booking.id)))

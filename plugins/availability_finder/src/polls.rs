@@ -34,6 +34,7 @@ pub(crate) fn open(call: &Call, input: &OpenPoll) -> Result<Answer<PollView>> {
         let limit = MOST_POLLS as u64;
         return Err(FinderError::OpenLimitReached { name: "open_polls_of_a_group", limit });
     }
+    POLLS_OPENED.count(call, DAYS, me, get(&group.id))?;
     let poll = Poll {
         group_id: group.id.clone(),
         organizer: me.to_owned(),

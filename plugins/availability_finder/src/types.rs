@@ -6,6 +6,14 @@ use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "availability_finder";
 
+// The ids and the time in examples.
+pub(crate) const PERSON: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+pub(crate) const GROUP_ID: &str = "grp_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+pub(crate) const POLL_ID: &str = "poll_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+pub(crate) const LINK_ID: &str = "lnk_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+pub(crate) const BOOKING_ID: &str = "bkg_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+pub(crate) const START: &str = "2026-12-02T17:00:00Z";
+
 /// The group's id: `grp_` and a ULID.
 #[id(pattern = "^grp_[0-9A-Za-z]{1,36}$")]
 pub(crate) struct GroupId(String);

@@ -105,13 +105,14 @@ pub(crate) fn forget(intro_id: &str) -> Result<()> {
 }
 
 /// Gives back the credits that are held for requests to or about a person who is about to be erased; the requests
-/// are deleted with the person.
+/// are deleted with the person, and the requesters can ask others at once.
 pub(crate) fn left(owner_id: &str) -> Result<()> {
     let open = field("role").eq("requester").and(field("state").eq(State::Asked));
     let theirs = ["introducer_id", "target_id"].map(|path| field(path).eq(owner_id));
     for hit in SEATS.all(Query::new().filter(any_of(theirs).and(open))) {
         let mut seat = hit?.document;
         credits::refund(&mut seat.value, "cancelled")?;
+        request::forget(&seat.value)?;
         seat.save()?;
     }
     Ok(())

@@ -111,6 +111,18 @@ fn remember(me: &str, intro_id: &str, target_id: &str, now: u64) -> Result<()> {
     Ok(REQUESTERS.save(&mut requester)?)
 }
 
+/// Forgets a request of a person, which then has neither a place nor a cooldown.
+pub(crate) fn forget(seat: &Seat) -> Result<()> {
+    let Some(mut requester) = REQUESTERS.get(&seat.requester_id)? else { return Ok(()) };
+    let recent = &mut requester.value.recent;
+    let before = recent.len();
+    recent.retain(|request| request.intro_id != seat.intro_id);
+    if recent.len() < before {
+        REQUESTERS.save(&mut requester)?;
+    }
+    Ok(())
+}
+
 /// Notes that a request of a person is not open any more.
 pub(crate) fn close(seat: &Seat, now: u64) -> Result<()> {
     let Some(mut requester) = REQUESTERS.get(&seat.requester_id)? else { return Ok(()) };

@@ -7,6 +7,8 @@ const REFERENCE: &str = "^[A-Za-z0-9_:.-]{1,100}$";
 
 /// The maximum number of people of one call.
 pub const MOST_OWNERS: u32 = 20;
+/// The maximum number of people of one reservation: those of one call, and a guest who books them.
+pub const MOST_ATTENDEES: u32 = MOST_OWNERS + 1;
 /// The maximum number of slots of one call.
 pub const MOST_SLOTS: u32 = 50;
 
@@ -53,7 +55,7 @@ pub struct Reserve {
     #[schemars(regex(pattern = REFERENCE))]
     pub reference: String,
     /// The people whose time is reserved.
-    #[schemars(length(min = 1, max = MOST_OWNERS), inner(length(min = 1, max = 40)))]
+    #[schemars(length(min = 1, max = MOST_ATTENDEES), inner(length(min = 1, max = 40)))]
     pub owner_ids: Vec<String>,
     #[serde(flatten)]
     pub slot: Slot,

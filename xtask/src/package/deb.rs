@@ -1,4 +1,5 @@
-//! The package for Debian: the program, its unit, its configuration, the shipped components and the documentation.
+//! The package for Debian: the program, its unit, its configuration, the shipped components, the documentation and
+//! the files for monitoring.
 
 use super::{Contents, GLIBC, NAME, SUMMARY, copy_program};
 use crate::run::{run, workspace};
@@ -13,7 +14,12 @@ use std::{
 /// The scripts that dpkg runs.
 const SCRIPTS: [&str; 3] = ["postinst", "prerm", "postrm"];
 /// The documents that are installed.
-const DOCUMENTS: [&str; 3] = ["docs/operations.md", "docs/proxies.md", "CHANGELOG.md"];
+const DOCUMENTS: [&str; 4] =
+    ["docs/operations.md", "docs/monitoring.md", "docs/proxies.md", "CHANGELOG.md"];
+/// The program that runs commands of the host as the service runs.
+const ADMIN: &str = "portolan-admin";
+/// The files for Prometheus and Grafana, in `packaging/monitoring`.
+const MONITORING: [&str; 3] = ["alerts.yaml", "prometheus.yaml", "dashboard.json"];
 
 /// Writes the package into a folder and returns its file.
 pub(super) fn write(contents: &Contents<'_>, into: &Path) -> Result<PathBuf> {
@@ -25,12 +31,17 @@ pub(super) fn write(contents: &Contents<'_>, into: &Path) -> Result<PathBuf> {
     let place = |from: &Path, to: &str| copy(from, &staging.join(to));
     fs::create_dir_all(staging.join("usr/bin"))?;
     copy_program(contents.binary, &staging.join("usr/bin").join(NAME))?;
+    copy_program(&sources.join("debian").join(ADMIN), &staging.join("usr/sbin").join(ADMIN))?;
     place(&sources.join("portolan.service"), "usr/lib/systemd/system/portolan.service")?;
     place(&sources.join("portolan.toml"), "etc/portolan/portolan.toml")?;
     place(contents.license, "usr/share/doc/portolan/copyright")?;
     for document in DOCUMENTS {
         let name = Path::new(document).file_name().unwrap_or_default().to_string_lossy();
         place(&workspace().join(document), &format!("usr/share/doc/portolan/{name}"))?;
+    }
+    for file in MONITORING {
+        let to = format!("usr/share/portolan/monitoring/{file}");
+        place(&sources.join("monitoring").join(file), &to)?;
     }
     for component in contents.components()? {
         let name = component.file_name().unwrap_or_default().to_string_lossy();

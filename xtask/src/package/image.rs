@@ -24,9 +24,11 @@ pub(super) fn write(contents: &Contents<'_>, into: &Path) -> Result<PathBuf> {
         fs::remove_dir_all(&folder)?;
     }
     let root = folder.join("root");
-    for empty in ["usr/bin", "etc/portolan", "catalog", "data", "proc", "dev", "tmp"] {
+    for empty in ["usr/bin", "etc/portolan", "catalog", "proc", "dev", "tmp"] {
         fs::create_dir_all(root.join(empty))?;
     }
+    // The image's user owns what is below this folder.
+    fs::create_dir_all(folder.join("writable/data"))?;
     copy_program(contents.binary, &root.join("usr/bin").join(NAME))?;
     for library in libraries(contents.binary)? {
         copy_program(&library, &root.join(library.strip_prefix("/")?))?;

@@ -7,7 +7,8 @@ use portolan_http::{SOCKET_FILE, TOKEN_FILE};
 use portolan_vocabulary::one_line;
 use reqwest::{Client, ClientBuilder, Method, RequestBuilder, Response, Url};
 use serde_json::Value;
-use std::{io::Write as _, net::IpAddr, path::PathBuf};
+use std::{fmt, io::Write as _, net::IpAddr, path::PathBuf};
+use tokio::net::UnixStream;
 
 /// Runs a future to its end on a runtime of one thread.
 pub(super) fn block_on<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
@@ -74,7 +75,22 @@ pub(super) struct Operator {
     /// Data folder of a host on this machine [default: data]
     #[arg(long, value_name = "FOLDER", conflicts_with = "admin_url")]
     data_dir: Option<PathBuf>,
+    /// The operator's address of a host on this machine, if the command has a flag for it.
+    #[arg(skip)]
+    admin_listen: Option<String>,
 }
+
+/// The refusal of a request by a host that runs.
+#[derive(Debug)]
+pub(super) struct Refused(String);
+
+impl fmt::Display for Refused {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Refused {}
 
 /// A connection to a running host: its client, its URL and its token.
 struct Route {
@@ -88,9 +104,13 @@ struct Route {
 }
 
 impl Operator {
-    /// Returns the host with this data folder, or the one at the given address.
-    pub(super) fn at(admin_url: Option<String>, data_dir: Option<PathBuf>) -> Self {
-        Self { admin_url, data_dir }
+    /// Returns the host at the given address, or the one on this machine that `serve` with these flags starts.
+    pub(super) fn at(
+        admin_url: Option<String>,
+        data_dir: Option<PathBuf>,
+        admin_listen: Option<String>,
+    ) -> Self {
+        Self { admin_url, data_dir, admin_listen }
     }
 
     pub(super) async fn get(&self, path: &str, query: &[(&str, String)]) -> anyhow::Result<Value> {
@@ -134,7 +154,7 @@ impl Operator {
         path: &str,
         add_content: impl FnOnce(RequestBuilder) -> RequestBuilder,
     ) -> anyhow::Result<Response> {
-        let Route { client, url, token, name } = self.route()?;
+        let Route { client, url, token, name } = self.route().await?;
         let mut request = client.request(method, format!("{url}{path}"));
         if let Some(token) = token {
             request = request.bearer_auth(token);
@@ -144,10 +164,11 @@ impl Operator {
         })
     }
 
-    /// Returns how to reach the host: by the given address, else by the socket in the data folder, else by
-    /// the operator's address on this machine.
-    fn route(&self) -> anyhow::Result<Route> {
-        let config = OperatorConfig::load(self.data_dir.clone())?;
+    /// Returns how to reach the host: by the given address, else by the socket in the data folder if something
+    /// listens there, else by the operator's address on this machine. A host that was killed leaves its socket
+    /// behind, and the next one replaces it only at the end of its start.
+    async fn route(&self) -> anyhow::Result<Route> {
+        let config = OperatorConfig::load(self.data_dir.clone(), self.admin_listen.clone())?;
         let token_file = config.data_dir.join(TOKEN_FILE);
         let read_token_file =
             || std::fs::read_to_string(&token_file).ok().map(|text| text.trim().to_owned());
@@ -158,7 +179,7 @@ impl Operator {
             return Ok(Route { client: client()?, name: without_password(&url), url, token });
         }
         let socket = config.data_dir.join(SOCKET_FILE);
-        if socket.exists() {
+        if UnixStream::connect(&socket).await.is_ok() {
             let name = socket.display().to_string();
             let client = client_builder().unix_socket(socket).build()?;
             return Ok(Route { client, url: "http://localhost".to_owned(), token: None, name });
@@ -169,12 +190,19 @@ impl Operator {
     }
 }
 
-/// Returns the answer in a response, or why the host refused the request.
+/// Returns the answer in a response, or why the host refused the request: as `Refused`, if the response is that
+/// of a host.
 async fn answer(response: Response) -> anyhow::Result<Value> {
     let succeeded = response.status().is_success();
     let answer: Value = response.json().await.context("the answer is not JSON")?;
-    anyhow::ensure!(succeeded, "{}", refusal(&answer));
-    Ok(answer)
+    if succeeded {
+        return Ok(answer);
+    }
+    let reason = refusal(&answer);
+    match answer.get("error_code") {
+        Some(_) => Err(Refused(reason).into()),
+        None => Err(anyhow::Error::msg(reason)),
+    }
 }
 
 /// Returns the text of the error for a refused request: for a version, with its fix and its

@@ -32,6 +32,15 @@ enum DeadLettersCommand {
         #[arg(long, conflicts_with = "ids")]
         all: bool,
     },
+    /// Remove dead letters for good, such as those of a capability that is gone
+    Drop {
+        /// Numbers of the dead letters, as `list` shows them
+        #[arg(value_name = "NUMBER", required_unless_present = "all")]
+        ids: Vec<i64>,
+        /// Remove all of them
+        #[arg(long, conflicts_with = "ids")]
+        all: bool,
+    },
 }
 
 impl DeadLetters {
@@ -40,16 +49,31 @@ impl DeadLetters {
             match &self.command {
                 DeadLettersCommand::List { json } => self.list(*json).await?,
                 DeadLettersCommand::Replay { ids, all } => {
-                    let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
-                    let ids = if *all { "all".to_owned() } else { ids.join(",") };
-                    let query = [("ids", ids)];
-                    let answer =
-                        self.operator.send(Method::POST, "/dead-letters/replay", &query).await?;
+                    let answer = self.decide("replay", ids, *all).await?;
                     line!("{} events will be delivered again", text(&answer, "replayed"));
+                }
+                DeadLettersCommand::Drop { ids, all } => {
+                    let answer = self.decide("drop", ids, *all).await?;
+                    line!("dead letters that are removed: {}", text(&answer, "dropped"));
+                    let missing = answer.get("missing").and_then(Value::as_array);
+                    let missing: Vec<_> =
+                        missing.into_iter().flatten().map(Value::to_string).collect();
+                    anyhow::ensure!(
+                        missing.is_empty(),
+                        "there are no dead letters with these numbers: {}",
+                        missing.join(", ")
+                    );
                 }
             }
             Ok(ExitCode::SUCCESS)
         })
+    }
+
+    /// Makes a decision about these dead letters, or about all, and returns the answer.
+    async fn decide(&self, decision: &str, ids: &[i64], all: bool) -> anyhow::Result<Value> {
+        let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
+        let query = [("ids", if all { "all".to_owned() } else { ids.join(",") })];
+        self.operator.send(Method::POST, &format!("/dead-letters/{decision}"), &query).await
     }
 
     async fn list(&self, json: bool) -> anyhow::Result<()> {

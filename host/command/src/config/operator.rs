@@ -13,9 +13,12 @@ pub(crate) struct OperatorConfig {
 }
 
 impl OperatorConfig {
-    /// Reads the settings as `serve` does, but without the checks of `Config`.
-    pub(crate) fn load(data_dir: Option<PathBuf>) -> Result<Self, ConfigError> {
-        let flags = Flags { data_dir, ..Flags::default() };
+    /// Reads the settings as `serve` with these flags does, but without the checks of `Config`.
+    pub(crate) fn load(
+        data_dir: Option<PathBuf>,
+        admin_listen: Option<String>,
+    ) -> Result<Self, ConfigError> {
+        let flags = Flags { data_dir, admin_listen, ..Flags::default() };
         let RawConfig { admin_listen, data_dir, operator_token, .. } =
             RawConfig::read(Path::new(FILE), &flags)?;
         Ok(Self { admin_listen, data_dir, token: operator_token })

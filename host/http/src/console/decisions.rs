@@ -66,7 +66,7 @@ const SUSPENSION: [Field; 6] = [
     Number("days"),
 ];
 
-pub(super) static DECISIONS: [Decision; 14] = [
+pub(super) static DECISIONS: [Decision; 15] = [
     Decision {
         name: "approve",
         method: Method::POST,
@@ -146,6 +146,16 @@ pub(super) static DECISIONS: [Decision; 14] = [
         input: &[],
         back: "/console/events",
         done: "The events will be delivered again.",
+    },
+    Decision {
+        name: "drop_dead_letter",
+        method: Method::POST,
+        route: "/dead-letters/drop",
+        fixed: &[],
+        query: &["ids"],
+        input: &[],
+        back: "/console/events",
+        done: "The dead letter is removed.",
     },
     Decision {
         name: "drop_document",

@@ -72,7 +72,7 @@ pub(super) async fn submit(
     let (problem, status) = match app
         .host
         .identity
-        .authenticate_operator(token, shared, form.address)
+        .authenticate_operator(token, shared, form.address, false)
         .await
     {
         Ok(_) => {

@@ -137,15 +137,7 @@ fn check_mode(folder: &Path) -> Option<Problem> {
 fn check_keys(file: &Path, keys: &Keyring) -> Option<Problem> {
     let name = file.display();
     match fs::read_to_string(file).map(Zeroizing::new) {
-        Err(error) => Some(Problem::error(
-            &KEYS,
-            format!(
-                "{name} cannot be read: {error}; this process still has the keys, the next start would not"
-            ),
-            format!(
-                "put {name} back from its copy before the host is stopped; a new file would open nothing that is sealed"
-            ),
-        )),
+        Err(error) => Some(unreadable_keys(file, &error)),
         Ok(text) => match Keyring::parse(&text) {
             Err(fix) => {
                 Some(Problem::error(&KEYS, format!("{name} cannot be used at the next start"), fix))
@@ -158,6 +150,23 @@ fn check_keys(file: &Path, keys: &Keyring) -> Option<Problem> {
             Ok(_) => None,
         },
     }
+}
+
+/// Returns the problem of a file of secret keys that cannot be read.
+fn unreadable_keys(file: &Path, error: &io::Error) -> Problem {
+    let name = file.display();
+    let fix = match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            format!("let the host's user read it: chown portolan: {name} && chmod 600 {name}")
+        }
+        _ => format!(
+            "put {name} back from its copy before the host is stopped; a new file would open nothing that is sealed"
+        ),
+    };
+    let problem = format!(
+        "{name} cannot be read: {error}; this process still has the keys, the next start would not"
+    );
+    Problem::error(&KEYS, problem, fix)
 }
 
 fn check_catalog(folder: &Path) -> Option<Problem> {
@@ -176,4 +185,20 @@ fn check_catalog(folder: &Path) -> Option<Problem> {
             format!("let the host's user write there: chown portolan: {name}"),
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_that_are_there_and_closed_are_to_be_opened_and_missing_ones_put_back() {
+        let file = Path::new("data/secret.keys");
+        let fix = |kind: io::ErrorKind| unreadable_keys(file, &kind.into()).fix;
+        let closed = fix(io::ErrorKind::PermissionDenied);
+        assert!(closed.contains("chown portolan: data/secret.keys"), "{closed}");
+        assert!(!closed.contains("copy"), "{closed}");
+        let missing = fix(io::ErrorKind::NotFound);
+        assert!(missing.contains("from its copy") && !missing.contains("chown"), "{missing}");
+    }
 }

@@ -1,4 +1,4 @@
-//! Dead letters: deliveries of events that failed too often. The operator may make them due again.
+//! Dead letters: deliveries of events that failed too often. The operator may make them due again, or remove them.
 
 use crate::{
     connection::read, connection::transact, error::DbError, integers::signed, integers::unsigned,
@@ -8,6 +8,7 @@ use portolan_vocabulary::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 use sqlx::AssertSqlSafe;
+use std::collections::BTreeSet;
 
 /// A delivery that failed too often.
 #[derive(Debug, Serialize)]
@@ -24,6 +25,15 @@ pub struct DeadLetter {
     pub subject: String,
     pub occurred_at: Timestamp,
     pub data: Value,
+}
+
+/// What became of dead letters that were to be removed.
+#[derive(Debug, PartialEq, Eq)]
+pub struct DroppedLetters {
+    /// The number of dead letters that were removed.
+    pub dropped: u64,
+    /// The numbers that no dead letter has, in ascending order.
+    pub missing: Vec<i64>,
 }
 
 type Row = (i64, String, String, i64, Option<String>, String, String, String, i64, String);
@@ -73,6 +83,34 @@ impl Store {
         });
         self.inner.signals.work.notify_one();
         Ok(count)
+    }
+
+    /// Removes these dead letters, or all if `ids` is `None`. Their events stay in logs and inboxes.
+    pub async fn drop_dead_letters(&self, ids: Option<&[i64]>) -> Result<DroppedLetters, DbError> {
+        let remove =
+            format!("DELETE FROM deliveries WHERE {}", self.inner.backend.dead_condition());
+        let Some(ids) = ids else {
+            let dropped = transact!(self.inner.backend, |transaction| {
+                let done = sqlx::query(AssertSqlSafe(remove)).execute(&mut *transaction).await?;
+                done.rows_affected()
+            });
+            return Ok(DroppedLetters { dropped, missing: Vec::new() });
+        };
+        let wanted: BTreeSet<i64> = ids.iter().copied().collect();
+        let (dropped, missing) = transact!(self.inner.backend, |transaction| {
+            let (mut dropped, mut missing) = (0, Vec::new());
+            for id in &wanted {
+                let sql = format!("{remove} AND id = $1");
+                let done =
+                    sqlx::query(AssertSqlSafe(sql)).bind(*id).execute(&mut *transaction).await?;
+                match done.rows_affected() {
+                    0 => missing.push(*id),
+                    rows => dropped += rows,
+                }
+            }
+            (dropped, missing)
+        });
+        Ok(DroppedLetters { dropped, missing })
     }
 }
 

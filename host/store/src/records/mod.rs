@@ -36,7 +36,7 @@ pub use audit::{AuditQuery, Outcome};
 pub use audit_checkpoints::ExportCursor;
 pub use backlog::Backlog;
 pub use catalog::{CatalogState, ServedCapability};
-pub use dead_letters::DeadLetter;
+pub use dead_letters::{DeadLetter, DroppedLetters};
 pub use due_work::{DueWork, MAX_ATTEMPTS};
 pub use email_notices::EmailNotice;
 pub use generations::{Generation, Migrated, OldDocument, Outdated};

@@ -1,6 +1,7 @@
 //! The capability in a world whose calendars are cells that the test draws.
 
 mod bookings;
+mod bounds;
 mod model;
 mod rule;
 mod steps;

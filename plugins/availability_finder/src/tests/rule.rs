@@ -67,13 +67,11 @@ fn ten_thousand_questions_tell_nothing_beyond_the_rule() {
     assert!(answered.len() > 500, "{}", answered.len());
 }
 
-#[test]
-fn a_person_is_asked_about_in_sixty_questions_a_day_by_all_groups_together() {
-    let calendars = Calendars::default();
-    let mut world = world(&calendars);
+/// Returns a world in which each of these organizers has begun a group with the same person, and the groups' ids.
+fn world_of_groups(organizers: std::ops::Range<usize>) -> (World, Vec<Value>) {
+    let mut world = world(&Calendars::default());
     let mut groups = Vec::new();
-    // Five organizers ask the same person.
-    for organizer in 10..15 {
+    for organizer in organizers {
         world = world.owner(&person(organizer));
         let invite = json!({ "owner_ids": [person(1)], "title": "One question" });
         groups.push(world.call("invite", &invite).unwrap()["group_id"].clone());
@@ -82,6 +80,12 @@ fn a_person_is_asked_about_in_sixty_questions_a_day_by_all_groups_together() {
     for group_id in &groups {
         world.call("accept", &json!({ "group_id": group_id })).unwrap();
     }
+    (world, groups)
+}
+
+#[test]
+fn a_person_is_asked_about_in_sixty_questions_a_day_by_all_groups_together() {
+    let (mut world, groups) = world_of_groups(10..15);
     let mut answered = 0;
     for (organizer, group_id) in (10..15).zip(&groups) {
         world = world.owner(&person(organizer));
@@ -107,6 +111,54 @@ fn a_person_is_asked_about_in_sixty_questions_a_day_by_all_groups_together() {
 }
 
 #[test]
+fn a_refusal_does_not_tell_which_limit_is_reached() {
+    // The last organizer asks once, and an hour later as often as they can.
+    let refused = |others: &[usize]| {
+        let (mut world, groups) = world_of_groups(10..14);
+        let ask = |world: &mut World, number: usize| {
+            world.call("find", &json!({ "group_id": groups[number], "duration_min": 30 }))
+        };
+        world = world.owner(&person(13));
+        ask(&mut world, 3).unwrap();
+        world.advance(HOUR);
+        for (number, questions) in others.iter().enumerate() {
+            world = world.owner(&person(10 + number));
+            for _ in 0..*questions {
+                ask(&mut world, number).unwrap();
+            }
+        }
+        world = world.owner(&person(13));
+        let mut answered = 1;
+        loop {
+            match ask(&mut world, 3) {
+                Ok(_) => answered += 1,
+                Err(refusal) => break (answered, refusal.code, refusal.conflict),
+            }
+        }
+    };
+    let (answered, code, conflict) = refused(&[]);
+    assert_eq!(answered, 20);
+    assert_eq!(conflict.as_ref().unwrap()["retry_after_s"], 23 * 3600);
+    assert_eq!(refused(&[20, 20, 19]), (1, code, conflict));
+}
+
+#[test]
+fn the_own_calendar_of_an_organizer_is_no_question_about_them() {
+    let mut world = world(&Calendars::default());
+    let mut answered = 0;
+    for other in 1..5 {
+        let invite = json!({ "owner_ids": [person(other)], "title": "One question" });
+        let group = world.call("invite", &invite).unwrap();
+        world = world.owner(&person(other));
+        world.call("accept", &json!({ "group_id": group["group_id"] })).unwrap();
+        world = world.owner(&person(0));
+        let group_id = group["group_id"].as_str().unwrap();
+        answered += (0..30).filter(|_| ask(&mut world, group_id, 0).is_ok()).count();
+    }
+    assert_eq!(answered, 80);
+}
+
+#[test]
 fn guests_of_a_link_ask_about_its_group() {
     let (mut world, group_id) = group(world(&Calendars::default()), 3, true);
     let link = json!({ "title": "A panel", "duration_min": 30, "group_id": group_id });
@@ -114,19 +166,33 @@ fn guests_of_a_link_ask_about_its_group() {
     let asked = json!({ "link_id": link_id });
     // The organizer has the group's questions, and no others by a link.
     assert_eq!(world.call("link_times", &asked).unwrap_err().code, "not_permitted");
-    let mut answered = 0;
+    // No guest has all questions, and all guests together have half of them.
+    let mut answered = Vec::new();
     for guest in 10..15 {
         world = world.owner(&person(guest));
-        answered += (0..9).filter(|_| world.call("link_times", &asked).is_ok()).count();
+        answered.push((0..9).filter(|_| world.call("link_times", &asked).is_ok()).count());
     }
-    assert_eq!(answered, 20);
+    assert_eq!(answered, [4, 4, 2, 0, 0]);
     let book = json!({ "link_id": link_id, "start": at(8) });
-    assert_eq!(world.call("book_link", &book).unwrap_err().code, "quota_exceeded");
+    for (guest, name) in
+        [(14, "questions_of_a_group_per_day"), (10, "questions_of_a_guest_per_day")]
+    {
+        world = world.owner(&person(guest));
+        let refusal = world.call("book_link", &book).unwrap_err();
+        assert_eq!(refusal.code, "quota_exceeded");
+        assert_eq!(refusal.conflict.unwrap()["name"], name);
+    }
     world = world.owner(&person(2));
     let group = world.call("get", &json!({ "group_id": group_id })).unwrap();
-    assert_eq!(group["asked_today"], 20);
+    assert_eq!(group["asked_today"], 10);
+    // The other half is the organizer's.
     world = world.owner(&person(0));
-    assert_eq!(ask(&mut world, &group_id, 0).unwrap_err().code, "quota_exceeded");
+    assert_eq!((0..30).filter(|_| ask(&mut world, &group_id, 0).is_ok()).count(), 10);
+    world.advance(DAY);
+    // Nothing is left for guests after the organizer has asked twenty times.
+    assert_eq!((0..30).filter(|_| ask(&mut world, &group_id, 0).is_ok()).count(), 20);
+    world = world.owner(&person(14));
+    assert_eq!(world.call("link_times", &asked).unwrap_err().code, "quota_exceeded");
 }
 
 #[test]
@@ -145,6 +211,29 @@ fn a_refused_hold_is_a_question_too() {
         }
     }
     assert_eq!(taken, 20);
+    // Nobody was held.
+    assert!(world.documents(crate::documents::HELD).is_empty());
+}
+
+#[test]
+fn a_hold_that_is_refused_for_its_minutes_tells_nothing_of_a_calendar() {
+    let refused = |closed: &[(u64, u64)]| {
+        let calendars = Calendars::default();
+        let (mut world, group_id) = group(world(&calendars), 2, true);
+        let hold = |cell: u64, minutes: u64| {
+            json!({
+                "group_id": group_id, "start": at(cell), "duration_min": 15, "hold_min": minutes,
+            })
+        };
+        let held = world.call("hold", &hold(4, 60)).unwrap();
+        world.call("release_hold", &json!({ "hold_id": held["hold_id"] })).unwrap();
+        calendars.borrow_mut().insert(person(1), closed.to_vec());
+        let refused = (5..205).map(|cell| world.call("hold", &hold(cell, 1)).unwrap_err());
+        refused.map(|refusal| (refusal.code, refusal.conflict)).collect::<Vec<_>>()
+    };
+    let open = refused(&[]);
+    assert_eq!(open[0].1.as_ref().unwrap()["name"], "minutes_held_per_person_and_day");
+    assert_eq!(open, refused(&[(NOW, NOW + 30 * DAY)]));
 }
 
 /// Asks with this many missing people allowed.

@@ -369,3 +369,18 @@ fn what_is_held_is_refunded_before_somebody_is_erased() {
     }
     assert_eq!(play.state_of(ADA, &id), "asked");
 }
+
+#[test]
+fn whose_introducer_is_erased_asks_somebody_else_at_once() {
+    let (mut play, _) = Play::asked();
+    play.change(World::system);
+    let left = json!({
+        "id": "evt_1", "event_type": "identity.owner_left", "subject": format!("owners/{BO}"),
+        "data": { "owner_id": BO },
+    });
+    play.world.call("on_owner_left", &left).unwrap();
+    let requester = play.world.get(REQUESTERS, ADA).unwrap().value;
+    assert!(requester.recent.is_empty(), "{requester:?}");
+    play.ask_again();
+    play.act(ADA, "request", request()).unwrap();
+}

@@ -9,7 +9,7 @@ mod database;
 mod outside;
 
 use crate::{
-    cli::client::{Operator, block_on, text},
+    cli::client::{Operator, Refused, block_on, text},
     config::{Config, FILE, Flags, unknown_variables},
 };
 use clap::Args;
@@ -21,8 +21,29 @@ use serde_json::{Value, json};
 use std::{path::Path, process::ExitCode, time::Duration};
 use tokio::time::timeout;
 
-/// The time for the answer of a running host, which looks at itself for at most 5 seconds.
-const ASKING_TIME: Duration = Duration::from_secs(12);
+/// The time for the answer of a running host, which bounds each of its checks: 5 seconds for itself, 4 for the
+/// records of its database and 5 for the place of its files.
+const ASKING_TIME: Duration = Duration::from_secs(15);
+
+/// The state of the host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Running,
+    /// It runs, and does not tell this user what is wrong.
+    Refusing,
+    Starting,
+    Silent,
+}
+
+impl State {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Running | Self::Refusing => "running",
+            Self::Starting => "starting",
+            Self::Silent => "not answering",
+        }
+    }
+}
 
 /// Arguments of `portolan doctor`: those of `serve`, so that it looks where a host with them would.
 #[derive(Debug, Args)]
@@ -43,7 +64,7 @@ impl Doctor {
             let (state, problems) = self.examine().await;
             let errors = problems.iter().filter(|problem| is(problem, "error")).count();
             if self.json {
-                line!("{:#}", json!({ "host": state, "problems": problems }));
+                line!("{:#}", json!({ "host": state.name(), "problems": problems }));
             } else {
                 print(state, &problems, errors);
             }
@@ -52,7 +73,7 @@ impl Doctor {
     }
 
     /// Returns the state of the host, and what is wrong, what matters most first.
-    async fn examine(&self) -> (&'static str, Vec<Value>) {
+    async fn examine(&self) -> (State, Vec<Value>) {
         let mut problems = Vec::new();
         let config = match &self.admin_url {
             Some(_) => None,
@@ -72,17 +93,25 @@ impl Doctor {
             let problem = format!("the variable {name} is no setting, and is ignored");
             Problem::warning(&CONFIGURATION, problem, format!("correct its name, or: unset {name}"))
         }));
-        let operator = Operator::at(self.admin_url.clone(), self.flags.data_dir.clone());
+        let operator = Operator::at(
+            self.admin_url.clone(),
+            self.flags.data_dir.clone(),
+            self.flags.admin_listen.clone(),
+        );
         let asked = timeout(ASKING_TIME, operator.get("/problems", &[])).await;
         let mut known = Vec::new();
         let state = match asked {
             Ok(Ok(answer)) => {
                 let list = answer.get("problems").and_then(Value::as_array);
                 known.extend(list.into_iter().flatten().cloned());
-                "running"
+                State::Running
             }
             // The message of a host that starts.
-            Ok(Err(error)) if format!("{error:#}").contains("/startupz") => "starting",
+            Ok(Err(error)) if format!("{error:#}").contains("/startupz") => State::Starting,
+            Ok(Err(error)) if error.is::<Refused>() => {
+                problems.push(refused(&error));
+                State::Refusing
+            }
             unanswered => {
                 let reason = match &unanswered {
                     Ok(Err(error)) => format!("{error:#}"),
@@ -94,7 +123,7 @@ impl Doctor {
                 if let Some(config) = &config {
                     problems.extend(outside::look(config).await);
                 }
-                "not answering"
+                State::Silent
             }
         };
         problems.sort_by_key(|problem| (!problem.unready, problem.severity));
@@ -113,11 +142,18 @@ fn unreachable(reason: &str, is_expected: bool) -> Problem {
     }
 }
 
+/// Returns the problem of a host that runs and refuses to tell what is wrong.
+fn refused(error: &anyhow::Error) -> Problem {
+    let fix = "ask as the user of the host, whom its socket lets in: `sudo portolan-admin doctor` with the Debian package; with --admin-url, set PORTOLAN_OPERATOR_TOKEN to a token that is valid (`portolan operators` lists them, `portolan operators add NAME --role read` makes one)";
+    let why = "the host runs, and what is wrong with it is not shown here";
+    Problem { why, ..Problem::error(&HOST, error.to_string(), fix) }
+}
+
 fn is(problem: &Value, severity: &str) -> bool {
     problem.get("severity").is_some_and(|found| found == severity)
 }
 
-fn print(state: &str, problems: &[Value], errors: usize) {
+fn print(state: State, problems: &[Value], errors: usize) {
     for problem in problems {
         let of = |name| text(problem, name);
         line!("{}: {}: {}", of("severity"), of("part"), of("problem"));
@@ -127,9 +163,9 @@ fn print(state: &str, problems: &[Value], errors: usize) {
     let is_unready =
         problems.iter().any(|problem| problem.get("unready") == Some(&Value::Bool(true)));
     let readiness = match (state, is_unready) {
-        ("running", true) => "running, and not ready",
-        ("running", false) => "running and ready",
-        (state, _) => state,
+        (State::Running, true) => "running, and not ready",
+        (State::Running, false) => "running and ready",
+        (state, _) => state.name(),
     };
     let warnings = problems.len().saturating_sub(errors);
     line!("the host is {readiness}; errors: {errors}, warnings: {warnings}");
