@@ -113,7 +113,7 @@ impl Host {
                 context
                     .with_trace(trace)
                     .made_by_person(by_person)
-                    .with_session(self.recordings.begin()),
+                    .with_session(self.recordings.begin(&call.request_id)),
             ),
             input: input.fields.to_string(),
             dry_run: input.dry_run,

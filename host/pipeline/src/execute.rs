@@ -7,6 +7,7 @@ use crate::{
     execution::{Executed, Execution},
     host::Host,
     nested::Frame,
+    recordings::is_failed_by_component,
 };
 use portolan_sandbox::{
     Ending, GuestAnswer, HostServices, Ran, RecordedRun, Recorder, Session, Tape, Work,
@@ -115,12 +116,17 @@ impl Host {
         if let (Tape::Recording(recorder), Some(session), Some(ending)) =
             (tape, &context.session, ending)
         {
-            let code = outcome.as_ref().err().map(|failure| failure.error_code.to_string());
+            let code = outcome.as_ref().err().map(|failure| &*failure.error_code);
+            let failed = is_failed_by_component(&ending, code);
+            let is_nested = !context.via.is_empty();
             let imports = recorder.finish();
-            session.add(imports.map(|imports| RecordedRun {
-                imports,
-                ..execution.recorded(is_read_only, (ending, code))
-            }));
+            if is_nested || imports.is_err() || session.needs_outermost(failed) {
+                let recorded = |imports| {
+                    let code = code.map(str::to_owned);
+                    RecordedRun { imports, ..execution.recorded(is_read_only, (ending, code)) }
+                };
+                session.add(imports.map(recorded), failed);
+            }
         }
         let keep_writes = keep_requested && satisfies_declaration(&outcome);
         Executed { outcome, keep_writes, unit: work.map(|work| work.unit) }

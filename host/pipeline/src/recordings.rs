@@ -1,9 +1,10 @@
 //! The calls that are recorded: which are kept, and the queue of those that wait to be written.
 
-use portolan_sandbox::{CallContext, Lost, RecordedRun, Session};
-use portolan_vocabulary::{Digest, RecordingSettings, Timestamp};
+use portolan_sandbox::{CallContext, Ending, Finished, Lost, RecordedRun, Session};
+use portolan_vocabulary::{RecordingSettings, Timestamp};
 use std::{
     collections::BTreeMap,
+    hash::{DefaultHasher, Hash as _, Hasher as _},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, AtomicUsize, Ordering},
@@ -67,28 +68,27 @@ impl Recordings {
         (self.kept.load(Ordering::Relaxed), Lost::ALL.map(by_name).into())
     }
 
-    /// Begins the recording of a call; `None` if nothing is recorded.
-    pub(super) fn begin(&self) -> Option<Arc<Session>> {
+    /// Begins the recording of the call of this request; `None` if nothing is recorded.
+    pub(super) fn begin(&self, request_id: &str) -> Option<Arc<Session>> {
         let limit = usize::try_from(self.settings.call_bytes).unwrap_or(usize::MAX);
-        self.settings.enabled.then(|| Arc::new(Session::new(limit)))
+        let session = || Arc::new(Session::new(limit, self.is_sampled(request_id)));
+        self.settings.enabled.then(session)
     }
 
     /// Keeps a call that has ended, if it failed through no fault of its caller or belongs to the share that is
     /// kept. Never waits.
     pub(super) fn keep(&self, context: &CallContext, code: Option<&str>) {
         let Some(session) = &context.session else { return };
-        let is_sampled = self.is_sampled(&context.request_id);
-        let runs = match session.finish() {
-            Ok(runs) => runs,
+        let Finished { runs, failed } = match session.finish() {
+            Ok(finished) => finished,
             Err(lost) => {
-                if is_sampled || code.is_some() {
+                if session.is_sampled() || code.is_some() {
                     self.count_lost(lost, 1);
                 }
                 return;
             }
         };
-        let failed = runs.iter().any(is_failed);
-        if runs.is_empty() || !(failed || is_sampled) {
+        if runs.is_empty() || !(failed || session.is_sampled()) {
             return;
         }
         let size = runs.iter().map(RecordedRun::size).sum();
@@ -114,9 +114,10 @@ impl Recordings {
         if share <= 0.0 || share >= 1.0 {
             return share >= 1.0;
         }
-        let hex = Digest::of(request_id.as_bytes()).hex();
-        let drawn = hex.get(..8).and_then(|digits| u32::from_str_radix(digits, 16).ok());
-        f64::from(drawn.unwrap_or(u32::MAX)) < share * f64::from(u32::MAX)
+        let mut hasher = DefaultHasher::new();
+        request_id.hash(&mut hasher);
+        let drawn = u32::try_from(hasher.finish() >> 32).unwrap_or(u32::MAX);
+        f64::from(drawn) < share * f64::from(u32::MAX)
     }
 
     pub(super) fn count_lost(&self, lost: Lost, calls: u64) {
@@ -139,10 +140,10 @@ impl Recordings {
     }
 }
 
-/// Returns whether a run failed through no fault of its caller: it trapped, exceeded a limit, or answered what it has
-/// not declared.
-fn is_failed(run: &RecordedRun) -> bool {
-    run.ending.is_fault_of_component() || (run.code.as_deref() == Some("capability_answer_invalid"))
+/// Returns whether a run that ended like this failed through no fault of its caller: it trapped, exceeded a limit, or
+/// answered what it has not declared.
+pub(super) fn is_failed_by_component(ending: &Ending, code: Option<&str>) -> bool {
+    ending.is_fault_of_component() || code == Some("capability_answer_invalid")
 }
 
 #[cfg(test)]

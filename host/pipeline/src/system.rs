@@ -53,7 +53,8 @@ impl Host {
         ensure_input(action, call.input)?;
         let mut span = self.call_span(call.trace, &capability.id);
         context.trace = span.context_or(call.trace);
-        let session = (!call.has_secret).then(|| self.recordings.begin()).flatten();
+        let session =
+            (!call.has_secret).then(|| self.recordings.begin(&context.request_id)).flatten();
         let run = Run {
             snapshot: &snapshot,
             capability,

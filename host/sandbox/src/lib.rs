@@ -87,7 +87,7 @@ pub use services::{
 };
 pub use source::{Program, Source, with_source};
 pub use tape::{
-    Divergence, Ending, HostCall, LoggedLine, Lost, Player, RecordedCaller, RecordedRun, Recorder,
-    Session, Tape,
+    Divergence, Ending, Finished, HostCall, LoggedLine, Lost, Player, RecordedCaller, RecordedRun,
+    Recorder, Session, Tape,
 };
 pub use trap::{CallStack, Frame, GuestTrap};

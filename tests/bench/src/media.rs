@@ -37,7 +37,9 @@ pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> 
     let (small, large) =
         (upload(&host, &mut person, SMALL).await?, upload(&host, &mut person, LARGE).await?);
     for (path, bytes) in [(&small, SMALL), (&large, LARGE)] {
-        let file = folder.path().join(path.trim_start_matches('/'));
+        // Its signature is in the query.
+        let file = path.split('?').next().unwrap_or(path);
+        let file = folder.path().join(file.trim_start_matches('/'));
         fs::create_dir_all(file.parent().unwrap_or(folder.path()))?;
         fs::write(file, document(bytes))?;
     }

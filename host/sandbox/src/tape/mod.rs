@@ -17,7 +17,7 @@ mod session;
 pub use player::{Divergence, Player};
 pub use record::{Ending, HostCall, LoggedLine, RecordedCaller, RecordedRun};
 pub use recorder::Recorder;
-pub use session::{Lost, Session};
+pub use session::{Finished, Lost, Session};
 
 pub(super) use json::{as_json, as_keyed_digest};
 pub(super) use player::play;
