@@ -37,8 +37,8 @@ follow() {
 }
 state=/var/lib/portolan
 environment=/etc/portolan/environment
-dpkg -i /opt/try/portolan.deb
-ready
+follow Install
+test "$(stat -c '%a %U' /root/secret.keys.copy)" = '600 root'
 test "$(stat -c '%a %U' "$environment")" = '600 root'
 systemd-analyze security portolan --no-pager --threshold=20
 process=$(systemctl show -p MainPID --value portolan)

@@ -30,6 +30,7 @@ mod cases {
     mod applications;
     mod approvals;
     mod approvals_ends;
+    mod approvals_told;
     mod approvals_walks;
     mod audit_log;
     mod auth_rows;
@@ -40,6 +41,8 @@ mod cases {
     mod author_mistakes_files;
     mod authorize;
     mod availability_finder;
+    mod availability_finder_canaries;
+    mod availability_finder_zones;
     mod calendar;
     mod calendar_files;
     mod calendar_freebusy;
@@ -49,6 +52,7 @@ mod cases {
     mod calls;
     mod catalog;
     mod catalog_pages;
+    mod chance;
     mod cities;
     mod claim;
     mod clients;
@@ -56,6 +60,7 @@ mod cases {
     mod connections;
     mod connections_flood;
     mod console;
+    mod console_releases;
     mod content_examples;
     mod conversations;
     mod conversations_blocked;
@@ -67,6 +72,7 @@ mod cases {
     mod descriptor_conformance;
     mod device;
     mod doctor;
+    mod doctor_nodes;
     mod documented_commands;
     mod due_work;
     mod emails;
@@ -102,6 +108,7 @@ mod cases {
     mod intros;
     mod isolation;
     mod limits;
+    mod logs;
     mod map;
     mod map_search;
     mod map_search_types;

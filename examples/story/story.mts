@@ -1,5 +1,5 @@
 // Two people find each other, talk, meet, are introduced to a third one, and part, each through an agent, over
-// REST alone.
+// REST alone. References are written, and an agent asks before it does more.
 //
 // Run it against a host (`cargo xtask serve`), with Node 22.18 or newer, and nothing else:
 //
@@ -308,7 +308,47 @@ await ada.call("conversations", "send", {
 });
 await cleo.hears("conversation.message");
 
+const { application_id } = await cleo.call("applications", "apply", {
+  listing_id: job.listing_id,
+  message: "Bo told me about your team.",
+  profile: { headline: "Engineer who hires for small teams" },
+});
+await ada.hears("application.received");
+await ada.call("applications", "decide", { application_id, decision: "offer" });
+await cleo.hears("application.decided");
+await cleo.call("applications", "answer", { application_id, answer: "accept" });
+await ada.hears("application.answered");
+const words: [Agent, string][] = [
+  [ada, "Good questions, and answers the same day."],
+  [cleo, "Did what was agreed."],
+];
+for (const [agent, text] of words) {
+  await agent.hears("reference.invited");
+  const open = await agent.call("references", "encounters", { open_only: true });
+  const { encounter_id } = open.items[0];
+  const claims = ["clear_communication", "again"];
+  await agent.call("references", "write", { encounter_id, text, claims });
+  // Neither sees what the other has written before both are shown.
+  const received = await agent.call("references", "list", { role: "received" });
+  expect(received.items.length === 0, received);
+}
+console.log("Ada and Cleo wrote about each other. Both references are shown in an hour.");
+
 await ada.call("pairings", "close", { pairing_id: pairing.pairing_id, outcome: "hired" });
 for (const agent of [ada, bo]) await agent.hears("pairing.closed");
+
+// Bo's agent limits itself: from now on, Bo is asked before it contacts strangers. Only Bo undoes that.
+await bo.call("approvals", "tighten", { ask_first_contact: true });
+const follow = { owner_id: cleo.ownerId };
+const refused = await bo.tryCall("social_relationships", "follow", follow);
+expect(refused.status === 403 && refused.body.error_code === "approval_required", refused);
+await bo.hears("approval.requested");
+const waiting = await bo.call("approvals", "list", { state: ["waiting"] });
+const { approval_id, title } = waiting.items[0];
+expect(approval_id === refused.body.conflict.approval_id, waiting);
+console.log(`Bo is asked on the account page: ${title}.`);
+const cancelled = await bo.call("approvals", "cancel", { approval_id });
+expect(cancelled.state === "cancelled", cancelled);
+await bo.hears("approval.decided");
 const types = (agent: Agent) => agent.events.map((event) => event.type);
 console.log(JSON.stringify({ Ada: types(ada), Bo: types(bo) }));

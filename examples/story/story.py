@@ -1,5 +1,5 @@
 """Two people find each other, talk, meet, are introduced to a third one, and part, each through an agent, over REST
-alone.
+alone. References are written, and an agent asks before it does more.
 
 Run it against a host (`cargo xtask serve`), with nothing but Python:
 
@@ -222,7 +222,37 @@ ada.hears("intro.completed")
 ada.call("conversations", "send", thread_id=introduced["thread_id"], text="Thank you for taking the time.")
 cleo.hears("conversation.message")
 
+applied = cleo.call(
+    "applications", "apply", listing_id=job["listing_id"], message="Bo told me about your team.",
+    profile={"headline": "Engineer who hires for small teams"})
+application_id = applied["application_id"]
+ada.hears("application.received")
+ada.call("applications", "decide", application_id=application_id, decision="offer")
+cleo.hears("application.decided")
+cleo.call("applications", "answer", application_id=application_id, answer="accept")
+ada.hears("application.answered")
+for agent, text in ((ada, "Good questions, and answers the same day."), (cleo, "Did what was agreed.")):
+    agent.hears("reference.invited")
+    encounter = agent.call("references", "encounters", open_only=True)["items"][0]
+    agent.call("references", "write", encounter_id=encounter["encounter_id"], text=text,
+               claims=["clear_communication", "again"])
+    # Neither sees what the other has written before both are shown.
+    assert agent.call("references", "list", role="received")["items"] == []
+print("Ada and Cleo wrote about each other. Both references are shown in an hour.")
+
 ada.call("pairings", "close", pairing_id=pairing["pairing_id"], outcome="hired")
 for agent in (ada, bo):
     agent.hears("pairing.closed")
+
+# Bo's agent limits itself: from now on, Bo is asked before it contacts strangers. Only Bo undoes that.
+bo.call("approvals", "tighten", ask_first_contact=True)
+status, refused = bo.try_call("social_relationships", "follow", owner_id=cleo.owner_id)
+assert (status, refused["error_code"]) == (403, "approval_required"), refused
+bo.hears("approval.requested")
+waiting = bo.call("approvals", "list", state=["waiting"])["items"]
+assert [it["approval_id"] for it in waiting] == [refused["conflict"]["approval_id"]], waiting
+print(f"Bo is asked on the account page: {waiting[0]['title']}.")
+cancelled = bo.call("approvals", "cancel", approval_id=waiting[0]["approval_id"])
+assert cancelled["state"] == "cancelled", cancelled
+bo.hears("approval.decided")
 print(json.dumps({agent.name: [event["type"] for event in agent.events] for agent in (ada, bo)}))

@@ -304,6 +304,63 @@ async fn a_timer_does_not_act_for_a_person_in_its_input() {
     assert!(errors[0].starts_with("not_permitted: A timer or a delivery"), "{errors:?}");
 }
 
+/// Returns a component that makes a nested call whenever somebody proclaims something.
+fn hears_and_invokes(capability: &str, action: &str, input: Value) -> Value {
+    let mut script = script("message", json!([]));
+    script["invokes"] = json!([{ "capability": capability, "action": action }]);
+    script["subscriptions"] = json!([{ "type": "herald.told", "action": "later" }]);
+    script["actions"] = json!([
+        { "name": "act", "operations": [] },
+        { "name": "later", "access": "internal",
+          "operations": [invoke("pass_on", capability, action, input)] },
+    ]);
+    script
+}
+
+/// Starts a host with this component beside `herald`, proclaims something to all
+/// capabilities, and returns the host with the error of each delivery that has failed.
+async fn deliver(names: &[&str], script: &Value, granted: &str) -> (Host, Vec<String>) {
+    let grants = format!("[grants]\nwalker = [\"invoke:{granted}\", \"subscribe:herald.told\"]\n");
+    let mut options = Options::with(names).configuration(&grants);
+    options.components.push((format!("{WALKER}.wasm"), with_script(script)));
+    let host = Host::start(options).await;
+    let tell = json!({ "action": "proclaim", "subject": "towns/1", "texts": ["news"] });
+    host.agent().await.result("herald", tell).await;
+    host.wait_until_settled().await;
+    let failed =
+        "SELECT last_error FROM deliveries WHERE capability = 'walker' AND last_error IS NOT NULL";
+    let errors = host.database().texts(failed).await;
+    (host, errors)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_delivery_does_not_act_for_the_person() {
+    let note = json!({ "owner_id": "own_01JZX8Q4M2N6P7R8S9T0V1W2X3", "text": "harm" });
+    let script = hears_and_invokes("social_relationships", "note", note);
+    let names = [
+        "herald",
+        "owners",
+        "social_permissions",
+        "social_relationships",
+        "svc_events",
+        "svc_phone_binding",
+    ];
+    let (host, errors) = deliver(&names, &script, "social_relationships.note").await;
+    assert_eq!(errors.len(), 1, "the delivery is refused: {errors:?}");
+    let notes = "SELECT body FROM documents WHERE body LIKE '%\"text\":\"harm\"%'";
+    assert_eq!(host.database().texts(notes).await, Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_delivery_does_not_act_for_a_person_in_its_input() {
+    let reserve = json!({ "owner_ids": ["own_01JZX8Q4M2N6P7R8S9T0V1W2X3"] });
+    let script = hears_and_invokes("calendar", "reserve", reserve);
+    let names = ["calendar", "herald", "svc_events", "svc_phone_binding"];
+    let (_host, errors) = deliver(&names, &script, "calendar.reserve").await;
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert!(errors[0].starts_with("not_permitted: A timer or a delivery"), "{errors:?}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_nested_call_is_not_made_by_a_component_that_has_changed() {
     let helper = |version: &str| {

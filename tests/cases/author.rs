@@ -178,6 +178,20 @@ fn a_new_project_in_rust_is_built_and_passes_its_cases() {
     fs::write(&source, text.replace("timers::cancel", "timers::forget")).unwrap();
     let wrong = fails(&project, &["build"]);
     assert_contains(&wrong, &[&format!("src/lib.rs:{line}:"), "forget", "cargo failed"]);
+
+    // A panic three functions deep names three lines of the source.
+    let (before, functions) = ("        let due_at = LOANS.get(&id)?.map(", "fn notify(");
+    assert_contains(&text, &[before, functions]);
+    let deep = "fn deeper(id: &str) {\n    deepest(id);\n}\n\nfn deepest(id: &str) {\n    assert!(id.is_empty(), \"no way back\");\n}\n\nfn notify(";
+    let deep = text.replacen(functions, deep, 1);
+    let deep = deep.replacen(before, &format!("        deeper(&id);\n{before}"), 1);
+    fs::write(&source, &deep).unwrap();
+    let trapped = fails(&project, &["test", "--only", "a book on the shelf is not due"]);
+    assert_contains(&trapped, &["no way back"]);
+    for part in ["deeper(&id);", "deepest(id);", "assert!(id.is_empty()"] {
+        let line = deep.lines().position(|line| line.contains(part)).unwrap() + 1;
+        assert_contains(&trapped, &[&format!("src/lib.rs:{line}:")]);
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::{
     cases::clients::clients_folder,
     harness::{binary, component},
 };
+use serde_json::Value;
 use std::{
     fs,
     io::{BufRead as _, BufReader, Write as _},
@@ -122,6 +123,35 @@ fn a_project_in_python_is_served_again_without_a_build() {
     running.key("q");
     assert!(running.child.wait().unwrap().success());
     assert!(!project.join(".portolan/build/component.wasm").exists());
+}
+
+#[test]
+fn a_project_in_javascript_is_served_and_served_again_after_a_change() {
+    let folder = TempDir::new().unwrap();
+    let project = new_project(folder.path(), "js");
+    let with = folder.path().join("with");
+    fs::create_dir(&with).unwrap();
+    fs::write(with.join("agent_credits.wasm"), component("agent_credits")).unwrap();
+    let mut running = Running::start_with(&project, folder.path(), &with);
+    running.line("serving lending 1.0.0");
+    let curl = running.line("curl -s");
+    let over_mcp = running.line("/mcp -H");
+    let called = Command::new("sh").args(["-c", &curl]).output().unwrap();
+    let added: Value = serde_json::from_slice(&called.stdout).unwrap();
+    assert!(added["result"]["id"].is_string(), "{added}");
+    let called = Command::new("sh").args(["-c", &over_mcp]).output().unwrap();
+    let answer = String::from_utf8_lossy(&called.stdout).into_owned();
+    assert!(answer.contains("structuredContent"), "{answer}");
+    let source = project.join("index.js");
+    let text = fs::read_to_string(&source).unwrap();
+    fs::write(&source, format!("{text}\nconst broken = (")).unwrap();
+    running.line("not built");
+    let (old, new) = ("version: \"1.0.0\"", "version: \"1.0.1\"");
+    assert!(text.contains(old), "{text}");
+    fs::write(&source, text.replacen(old, new, 1)).unwrap();
+    running.line("serving lending 1.0.1");
+    running.key("q");
+    assert!(running.child.wait().unwrap().success());
 }
 
 #[test]

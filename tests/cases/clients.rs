@@ -129,14 +129,7 @@ async fn a_browser_adds_and_uses_passkeys() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_browser_works_the_pages_of_an_account() {
-    let names = [
-        "svc_phone_binding",
-        "owners",
-        "data_rights",
-        "social_permissions",
-        "social_relationships",
-    ];
-    run_program_at(&Host::with(&names).await, "node", "account.mjs").await;
+    run_program_at(&shipped().await, "node", "account.mjs").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,6 +4,7 @@ use crate::{
     cases::clients,
     harness::{Host, Options},
 };
+use reqwest::Method;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -64,4 +65,49 @@ async fn the_activity_and_health_of_a_node_can_be_monitored() {
     assert!(one("process_resident_memory_bytes", none()) > 1e6);
     // The metrics are only at the operator's address.
     host.get("/metrics").await.assert_refused(404, "not_found");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_times_of_calls_and_requests_have_traces_as_exemplars() {
+    let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    let host =
+        Host::start(Options::with(&["notes"]).configuration("metrics_public = true\n")).await;
+    let agent = host.claimed_agent().await;
+    let bearer = format!("Bearer {}", host.current_token(&agent.token).await);
+    let call = async |id: &str, parent: &str| {
+        let note = json!({ "title": "t", "body": "" });
+        let body = json!({ "action": "put", "id": id, "note": note }).to_string();
+        let headers = [
+            ("authorization", bearer.as_str()),
+            ("content-type", "application/json"),
+            ("traceparent", parent),
+        ];
+        let path = "/v1/capabilities/notes/call";
+        let reply = host.send(Method::POST, path, &headers, Some(body)).await;
+        assert_eq!(reply.status, 200, "{}", reply.text);
+        host.operate("/metrics").await
+    };
+    // What is not recorded is no exemplar: nobody would find its trace.
+    let before = call("one", &format!("00-{trace}-00f067aa0ba902b7-00")).await;
+    assert!(!before.text.contains(trace), "{}", before.text);
+    let reply = call("two", &format!("00-{trace}-00f067aa0ba902b7-01")).await;
+    let media_type = reply.header("content-type");
+    assert!(media_type.starts_with("application/openmetrics-text; version=1.0.0"), "{media_type}");
+    let label = format!(" # {{trace_id=\"{trace}\"}} ");
+    for (family, own) in [
+        ("portolan_call_duration_seconds_bucket{", "action=\"put\""),
+        (
+            "http_server_request_duration_seconds_bucket{",
+            "http_route=\"/v1/capabilities/{id}/call\"",
+        ),
+    ] {
+        let with_exemplar = reply
+            .text
+            .lines()
+            .find(|line| line.starts_with(family) && line.contains(own) && line.contains(&label));
+        let line = with_exemplar.unwrap_or_else(|| panic!("none of {family}: {}", reply.text));
+        let (_, exemplar) = line.split_once(&label).unwrap();
+        let seconds: f64 = exemplar.split(' ').next().unwrap().parse().unwrap();
+        assert!(seconds > 0.0, "{line}");
+    }
 }

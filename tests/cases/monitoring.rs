@@ -14,7 +14,7 @@ use std::{
     fs,
     net::TcpListener,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
 use tempfile::TempDir;
@@ -242,6 +242,60 @@ async fn rules_and_dashboard_name_metrics_of_a_host_and_runbooks_that_exist() {
     }
 }
 
+/// Debian's Prometheus with the alert rules, which scrapes a host each second and ends when this is dropped.
+struct Prometheus<'a> {
+    host: &'a Host,
+    port: u16,
+    process: Child,
+    _folder: TempDir,
+}
+
+impl Drop for Prometheus<'_> {
+    fn drop(&mut self) {
+        // The process may have ended by itself.
+        let _killed = self.process.kill();
+        let _status = self.process.wait();
+    }
+}
+
+impl<'a> Prometheus<'a> {
+    fn start(host: &'a Host) -> Self {
+        let folder = TempDir::new().unwrap();
+        fs::copy(monitoring("alerts.yaml"), folder.path().join("alerts.yaml")).unwrap();
+        let target = host.admin_url.strip_prefix("http://").unwrap();
+        let settings = format!(
+            "global: {{ scrape_interval: 1s, evaluation_interval: 1s }}\nscrape_configs: [{{ job_name: portolan, static_configs: [{{ targets: ['{target}'] }}] }}]\nrule_files: [alerts.yaml]\n"
+        );
+        fs::write(folder.path().join("prometheus.yaml"), settings).unwrap();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let process = Command::new("prometheus")
+            .args(["--config.file=prometheus.yaml", "--storage.tsdb.path=data"])
+            .arg("--enable-feature=exemplar-storage")
+            .arg(format!("--web.listen-address=127.0.0.1:{port}"))
+            .current_dir(folder.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap_or_else(|error| panic!("prometheus: {error}; install it"));
+        Self { host, port, process, _folder: folder }
+    }
+
+    /// Returns the answer of the API to a request with these fields; `null` while Prometheus starts.
+    async fn ask(&mut self, path: &str, fields: &[(&str, &str)]) -> Value {
+        let ended = self.process.try_wait().unwrap();
+        assert!(ended.is_none(), "{ended:?}");
+        let url = format!("http://127.0.0.1:{}/api/v1/{path}", self.port);
+        let request = match fields {
+            [] => self.host.client.get(url),
+            fields => self.host.client.post(url).form(fields),
+        };
+        match request.send().await {
+            Ok(answer) => Reply::read(answer).await.body,
+            Err(_starting) => Value::Null,
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn prometheus_scrapes_a_host_and_an_alert_fires() {
     let options = Options::with(&["notes"]).configuration("metrics_public = true\n");
@@ -249,47 +303,103 @@ async fn prometheus_scrapes_a_host_and_an_alert_fires() {
     host.drop_in("broken.wasm", b"not a component");
     host.wait_for("a refused file", |status| !status["refused"].as_array().unwrap().is_empty())
         .await;
-    let folder = TempDir::new().unwrap();
-    fs::copy(monitoring("alerts.yaml"), folder.path().join("alerts.yaml")).unwrap();
-    let target = host.admin_url.strip_prefix("http://").unwrap();
-    let settings = format!(
-        "global: {{ scrape_interval: 1s, evaluation_interval: 1s }}\nscrape_configs: [{{ job_name: portolan, static_configs: [{{ targets: ['{target}'] }}] }}]\nrule_files: [alerts.yaml]\n"
-    );
-    fs::write(folder.path().join("prometheus.yaml"), settings).unwrap();
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let mut prometheus = Command::new("prometheus")
-        .args(["--config.file=prometheus.yaml", "--storage.tsdb.path=data"])
-        .arg(format!("--web.listen-address=127.0.0.1:{port}"))
-        .current_dir(folder.path())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap_or_else(|error| panic!("prometheus: {error}; install it"));
+    let mut prometheus = Prometheus::start(&host);
     let started = Instant::now();
-    let query = async |path: &str| {
-        let answer = host.client.get(format!("http://127.0.0.1:{port}/api/v1/{path}"));
-        match answer.send().await {
-            Ok(answer) => Reply::read(answer).await.body,
-            Err(_starting) => Value::Null,
-        }
-    };
     let firing = loop {
-        let alerts = query("alerts").await;
+        let alerts = prometheus.ask("alerts", &[]).await;
         let alerts = alerts["data"]["alerts"].as_array().cloned().unwrap_or_default();
         let is_firing = |alert: &&Value| alert["state"] == "firing";
         if let Some(firing) = alerts.iter().find(is_firing) {
             break firing.clone();
         }
-        let ended = prometheus.try_wait().unwrap();
-        assert!(ended.is_none() && started.elapsed() < PATIENCE, "{ended:?} {alerts:?}");
+        assert!(started.elapsed() < PATIENCE, "{alerts:?}");
         tokio::time::sleep(Duration::from_millis(100)).await;
     };
-    let targets = query("targets").await;
-    prometheus.kill().unwrap();
-    prometheus.wait().unwrap();
+    let targets = prometheus.ask("targets", &[]).await;
     assert_eq!(firing["labels"]["alertname"], "PortolanCatalogRefused");
     let target = &targets["data"]["activeTargets"][0];
     assert_eq!((&target["health"], &target["lastError"]), (&json!("up"), &json!("")));
+}
+
+/// Panels that show nothing at the host of the test: it answers no request with 5xx, nothing of it is late, and it sends
+/// no text messages.
+const EMPTY_PANELS: [&str; 3] = ["Server errors", "Age of due work", "Spending on text messages"];
+
+/// Returns each expression of the dashboard with the title of its panel, and with values in place of Grafana's variables.
+fn dashboard_expressions() -> Vec<(String, String)> {
+    let dashboard = fs::read_to_string(monitoring("dashboard.json")).unwrap();
+    let dashboard: Value = serde_json::from_str(&dashboard).unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let mut found = Vec::new();
+    for panel in dashboard["panels"].as_array().unwrap() {
+        for target in panel["targets"].as_array().unwrap() {
+            let filled =
+                text(&target["expr"]).replace("$__rate_interval", "15s").replace("$instance", ".+");
+            assert!(!filled.contains("[$") && !filled.contains("\"$"), "{filled}");
+            found.push((text(&panel["title"]), filled));
+        }
+    }
+    found
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn prometheus_evaluates_each_expression_of_the_dashboard() {
+    let (host, _) = busy_host().await;
+    let expressions = dashboard_expressions();
+    let panels: BTreeSet<&str> = expressions.iter().map(|(panel, _)| panel.as_str()).collect();
+    assert!(panels.len() > 20 && EMPTY_PANELS.iter().all(|panel| panels.contains(panel)));
+    let trace = "0af7651916cd43dd8448eb211c80319c";
+    let reader = Reader::claimed(&host).await;
+    let bearer = format!("Bearer {}", host.current_token(&reader.agent.token).await);
+    let traceparent = format!("00-{trace}-b7ad6b7169203331-01");
+    let headers = [
+        ("authorization", bearer.as_str()),
+        ("content-type", "application/json"),
+        ("traceparent", traceparent.as_str()),
+    ];
+    let mut prometheus = Prometheus::start(&host);
+    let started = Instant::now();
+    let shown = loop {
+        let note = json!({ "title": "t", "body": "" });
+        let body = json!({ "action": "put", "id": "two", "note": note }).to_string();
+        let path = "/v1/capabilities/notes/call";
+        host.send(reqwest::Method::POST, path, &headers, Some(body)).await;
+        let mut shown = BTreeSet::new();
+        let mut is_up = true;
+        for (panel, expression) in &expressions {
+            let answer = prometheus.ask("query", &[("query", expression.as_str())]).await;
+            if answer.is_null() {
+                is_up = false;
+                break;
+            }
+            assert_eq!(answer["status"], "success", "{panel}: {expression}: {answer}");
+            if !answer["data"]["result"].as_array().unwrap().is_empty() {
+                shown.insert(panel.as_str());
+            }
+        }
+        let empty: Vec<&str> =
+            panels.iter().copied().filter(|panel| !shown.contains(panel)).collect();
+        if is_up && empty.iter().all(|panel| EMPTY_PANELS.contains(panel)) {
+            break shown;
+        }
+        assert!(started.elapsed() < PATIENCE, "without data: {empty:?}");
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    };
+    println!("panels with data: {}", shown.into_iter().collect::<Vec<_>>().join(", "));
+    // The choice of a node, and the way from a slow call to its trace.
+    let nodes = prometheus.ask("label/instance/values?match[]=portolan_build_info", &[]).await;
+    let target = host.admin_url.strip_prefix("http://").unwrap();
+    assert_eq!(nodes["data"], json!([target]), "{nodes}");
+    let exemplars =
+        [("query", "portolan_call_duration_seconds_bucket"), ("start", "0"), ("end", "9999999999")];
+    loop {
+        let answer = prometheus.ask("query_exemplars", &exemplars).await;
+        if answer.to_string().contains(trace) {
+            break;
+        }
+        assert!(started.elapsed() < PATIENCE * 2, "{answer}");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

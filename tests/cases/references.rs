@@ -2,12 +2,18 @@
 //! and what is left after an erasure.
 
 use crate::{
-    cases::personal::{erase, export},
+    cases::{
+        account_pages::{forms, shown},
+        personal::{erase, export},
+    },
     harness::{
         Host, Options, Reply,
         conversations::open_thread,
+        inbox::Reader,
         listings::action_body,
         meetings::id as meeting_id,
+        oauth::{ADA, BOB},
+        person::{self, Page, code, messages},
         relationships::Person,
         time::{DAY, HOUR},
     },
@@ -60,7 +66,18 @@ impl Person<'_> {
 /// Lets two people meet this many minutes after the first possible time, and returns the id of their encounter.
 async fn meet(host: &Host, ada: &Person<'_>, bo: &Person<'_>, minutes: i64) -> String {
     let thread = open_thread(host, &[ada, bo]).await;
-    let meeting = ada.propose(&thread, &[minutes]).await;
+    meet_in(host, &thread, ada, bo, minutes).await
+}
+
+/// The same in this conversation.
+async fn meet_in(
+    host: &Host,
+    thread: &str,
+    ada: &Person<'_>,
+    bo: &Person<'_>,
+    minutes: i64,
+) -> String {
+    let meeting = ada.propose(thread, &[minutes]).await;
     bo.accept_ok(&meeting, 0).await;
     host.reach_timer(&format!("finish/{}", meeting_id(&meeting))).await;
     let encounters = ada.reference("encounters", json!({ "open_only": true })).await;
@@ -236,4 +253,100 @@ async fn the_erasure_of_either_person_leaves_nothing_of_them() {
         let of_them = |text: &String| text.contains("inside out") && text.contains(&id);
         assert!(!left.iter().any(of_them), "{left:#?}");
     }
+}
+
+/// Returns a person of live mode, who has pages.
+async fn live<'a>(host: &'a Host, phone: &str) -> Person<'a> {
+    let binding = "svc.phone-binding";
+    let (agent, count) = (host.agent().await, messages(host, 0).await.len());
+    agent.result(binding, json!({ "action": "bind", "phone": phone })).await;
+    let verify = json!({ "action": "verify", "code": code(host, count + 1).await });
+    let id = agent.result(binding, verify).await["owner_id"].as_str().unwrap().to_owned();
+    Person { reader: Reader { agent, id: String::new() }, id }
+}
+
+/// Opens a conversation of two people of live mode, and returns its id.
+async fn open_live_thread(host: &Host, people: [&Person<'_>; 2]) -> String {
+    let participants = people.map(|person| json!({ "owner_id": person.id }));
+    let open = json!({ "pairing_id": "pair_live", "participants": participants });
+    let url = format!("{}/capabilities/conversations/open", host.admin_url);
+    let opened = Reply::read(host.operator.post(url).json(&open).send().await.unwrap()).await;
+    assert_eq!(opened.status, 200, "{}", opened.text);
+    opened.body["result"]["thread_id"].as_str().unwrap().to_owned()
+}
+
+/// Signs in at the page about references.
+async fn page_of(host: &Host, phone: &str) -> Page {
+    let page = person::Person::new(host).sign_in("/account/references", phone).await;
+    assert_eq!(page.reply.status, 200, "{}", page.reply.text);
+    page
+}
+
+/// Makes calls that name a reference by its id, and returns the answers without it.
+async fn answers_about(person: &Person<'_>, reference_id: &str) -> Vec<String> {
+    let mut answers = Vec::new();
+    for (capability, body) in [
+        (REFERENCES, json!({ "action": "get", "reference_id": reference_id })),
+        (
+            REFERENCES,
+            json!({ "action": "reply", "reference_id": reference_id, "reply": "It was so." }),
+        ),
+        (
+            "reports",
+            json!({
+                "action": "create", "subject_id": reference_id, "reason": "other",
+                "text": "It is not true.",
+            }),
+        ),
+    ] {
+        let reply = person.agent().call(capability, body).await;
+        answers.push(format!("{} {}", reply.status, reply.text.replace(reference_id, "it")));
+    }
+    answers
+}
+
+/// Returns the documents of this capability in the export of a person.
+async fn exported(host: &Host, person: &Person<'_>) -> Vec<String> {
+    let exported = export(host, &person.id).await.body;
+    let documents = exported["documents"].as_array().unwrap().iter();
+    let ours = documents.filter(|document| document["capability"] == REFERENCES);
+    ours.map(Value::to_string).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_tells_the_other_person_of_a_reference_that_is_not_shown() {
+    let host = host().await;
+    let (ada, bo) = (live(&host, ADA).await, live(&host, BOB).await);
+    let thread = open_live_thread(&host, [&ada, &bo]).await;
+    let id = meet_in(&host, &thread, &ada, &bo, 0).await;
+    // Ids that Bo can guess: that of nothing, and those of his encounter.
+    let guessed = id.replace("enc_", "ref_");
+    let nothing = answers_about(&bo, "ref_01JZX8Q4M2N6P7R8S9T0V1W2X3").await;
+    assert!(nothing.iter().all(|answer| answer.starts_with("404")), "{nothing:#?}");
+    let (before, page_before) = (exported(&host, &bo).await, page_of(&host, BOB).await);
+    assert!(!before.is_empty(), "the encounter is exported");
+
+    ada.reference("write", write(&id, "Knew the house inside out.")).await;
+    let written = "SELECT d.body FROM documents d JOIN collections c ON c.id = d.collection \
+        WHERE c.capability LIKE 'references%' AND d.body LIKE '%inside out%'";
+    assert_eq!(host.database().texts(written).await.len(), 1);
+    assert_eq!(exported(&host, &bo).await, before);
+    let page = page_of(&host, BOB).await;
+    assert_eq!(shown(&page, "body"), shown(&page_before, "body"));
+    assert!(forms(&page, "Reply").is_empty(), "{}", page.reply.text);
+    assert_eq!(answers_about(&bo, &guessed).await, nothing);
+    assert_eq!(bo.reference_events().await.len(), 1, "only that he may write");
+    assert!(page_of(&host, ADA).await.reply.text.contains("inside out"));
+    assert!(exported(&host, &ada).await.concat().contains("inside out"));
+
+    // All of these have it once it is shown.
+    bo.reference("write", write(&id, "Asked good questions.")).await;
+    host.advance(HOUR + HOUR).await;
+    let received = bo.references("received").await.remove(0);
+    let answers = answers_about(&bo, received["reference_id"].as_str().unwrap()).await;
+    assert!(answers.iter().all(|answer| answer.starts_with("200")), "{answers:#?}");
+    assert!(answers[0].contains("inside out"), "{answers:#?}");
+    let page = page_of(&host, BOB).await;
+    assert!(page.reply.text.contains("inside out"), "{}", page.reply.text);
+    assert!(exported(&host, &bo).await.concat().contains("inside out"));
 }

@@ -5,15 +5,30 @@ use crate::{
     harness::{Agent, Options, Process, component, options::binary, patched},
 };
 use serde_json::{Value, json};
-use std::{path::Path, process::Command};
+use std::{os::unix::fs::PermissionsExt as _, path::Path, process::Command};
+use tempfile::TempDir;
 
-/// Returns the commands of a runbook, of which `&&` joins those that need the one before.
-fn commands(runbook: &str) -> Vec<String> {
+/// Returns a file of the workspace.
+fn file(name: &str) -> String {
     let folder = env!("CARGO_MANIFEST_DIR");
-    let text = std::fs::read_to_string(format!("{folder}/../../docs/operations.md")).unwrap();
+    std::fs::read_to_string(format!("{folder}/../../{name}")).unwrap()
+}
+
+/// Returns the blocks of commands of a runbook. In each, `&&` joins those that need the one before.
+fn blocks(runbook: &str) -> Vec<Vec<String>> {
+    let text = file("docs/operations.md");
     let section = text.split_once(&format!("\n### {runbook}\n")).unwrap().1;
-    let block = section.split_once("```sh\n").unwrap().1.split_once("```").unwrap().0;
-    block.lines().map(|line| line.trim_end_matches(" &&").to_owned()).collect()
+    let section = section.split("\n##").next().unwrap();
+    let lines = |block: &str| -> Vec<String> {
+        let block = block.split_once("```").unwrap().0;
+        block.lines().map(|line| line.trim_end_matches(" &&").to_owned()).collect()
+    };
+    section.split("```sh\n").skip(1).map(lines).collect()
+}
+
+/// Returns the first block of commands of a runbook.
+fn commands(runbook: &str) -> Vec<String> {
+    blocks(runbook).swap_remove(0)
 }
 
 /// Returns a command of the package as one for a host of this user, whose files are all in a folder.
@@ -77,6 +92,53 @@ async fn has(agent: &Agent<'_>, id: &str) -> bool {
 fn is_sound(host: &Process) {
     let diagnosis = diagnose(host.folder.path(), &[], &[]);
     assert!(diagnosis.success, "{:#}", diagnosis.found);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_host_is_installed_with_the_package() {
+    // The package starts the service.
+    let host = Process::with(&["notes"]);
+    let root = host.folder.path().join("root");
+    std::fs::create_dir(&root).unwrap();
+    let (host, printed) = follow("Install", host);
+    assert!(printed.contains("notes"), "{printed}");
+    assert!(printed.contains("the host is running and ready"), "{printed}");
+    let kept = root.join("secret.keys.copy");
+    let used = host.folder.path().join("data/secret.keys");
+    assert_eq!(std::fs::read(&kept).unwrap(), std::fs::read(used).unwrap());
+    assert_eq!(std::fs::metadata(kept).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_host_is_installed_with_the_program_alone() {
+    let folder = TempDir::new().unwrap();
+    let shipped = folder.path().join("root/catalog");
+    std::fs::create_dir_all(&shipped).unwrap();
+    std::fs::write(shipped.join("greeter.wasm"), component("greeter")).unwrap();
+    let mut lines = blocks("Install").swap_remove(2);
+    assert_eq!(lines.pop().unwrap(), "portolan serve");
+    let printed: String = lines.iter().map(|line| shell(folder.path(), line)).collect();
+    assert!(printed.contains("the configuration is valid"), "{printed}");
+    let host = Process::start_in(folder);
+    let served = host.status().await["loaded"].clone();
+    assert_eq!(served[0]["id"], "greeter", "{served:#}");
+    is_sound(&host);
+}
+
+#[test]
+fn the_commands_for_the_image_agree_with_its_description() {
+    let all = blocks("Install");
+    let [build, run, doctor] = &all[1][..] else { panic!("not three commands: {all:?}") };
+    let container = file("packaging/Containerfile");
+    let described = |line: &str| container.lines().any(|found| found == line);
+    assert!(build.contains(" --file dist/image/Containerfile dist/image"), "{build}");
+    assert!(run.contains(" --read-only ") && run.ends_with(" portolan"), "{run}");
+    assert!(run.contains(" --volume portolan:/data ") && described("VOLUME /data"), "{run}");
+    assert!(run.contains(" --publish 8080:8080 ") && described("EXPOSE 8080 8081"), "{run}");
+    assert!(container.contains("PORTOLAN_LISTEN=0.0.0.0:8080 "), "{container}");
+    let program = "/usr/bin/portolan";
+    assert_eq!(*doctor, format!("docker exec portolan {program} doctor"));
+    assert!(described(&format!("ENTRYPOINT [\"{program}\"]")), "{container}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,6 +1,7 @@
 //! Capabilities that are a source, which an engine runs.
 
 use crate::cases::author_mistakes::run_author_command;
+use crate::cases::chance::check_draws;
 use crate::harness::{Host, Options, Process};
 use serde_json::json;
 use std::{fs, path::Path};
@@ -10,22 +11,27 @@ struct Language {
     ending: &'static str,
     bookshelf: &'static str,
     greeter: &'static str,
-    /// The log's lines of a trap three functions deep.
-    frames: [&'static str; 3],
+    /// The message of a trap three functions deep, and the line of each function.
+    frames: [&'static str; 4],
 }
 
 const JAVASCRIPT: Language = Language {
     ending: "js",
     bookshelf: include_str!("../../examples/bookshelf-js/index.js"),
     greeter: GREETER_JS,
-    frames: ["no robots", "deep (greeter.js:5:", "greet (greeter.js:3:"],
+    frames: ["no robots", "deep (greeter.js:5:", "greet (greeter.js:3:", " (greeter.js:13:"],
 };
 
 const PYTHON: Language = Language {
     ending: "py",
     bookshelf: include_str!("../../examples/bookshelf-python/app.py"),
     greeter: GREETER_PY,
-    frames: ["no robots", "greeter.py:9 in deep", "greeter.py:18 in greet"],
+    frames: [
+        "no robots",
+        "greeter.py:9 in deep",
+        "greeter.py:21 in hail",
+        "greeter.py:18 in greet",
+    ],
 };
 
 const GREETER_JS: &str = r#"import { capability, string } from "@portolan/sdk";
@@ -62,7 +68,10 @@ def greet(call, name: Annotated[str, "The name.", Example("Ada")]) -> TypedDict(
 
     Greets a person by name.
     """
-    return {"text": deep(name)}
+    return {"text": hail(name)}
+
+def hail(name):
+    return deep(name)
 "#;
 
 impl Language {
@@ -115,9 +124,7 @@ impl Language {
         let borrowed = json!({ "action": "borrow", "id": book["id"] });
         assert!(person.result("bookshelf", borrowed.clone()).await["due_at"].is_string());
         assert_eq!(person.call("bookshelf", borrowed).await.body["error_code"], "book_taken");
-        let draw = json!({ "action": "random", "count": 100 });
-        let numbers = person.result("bookshelf", draw.clone()).await;
-        assert_ne!(numbers, person.result("bookshelf", draw).await);
+        check_draws(&person, 200, 5).await;
     }
 
     /// Drops sources that each have a mistake, and compares a part of what the host says of them. Each is a file's

@@ -10,7 +10,7 @@ use crate::harness::{
 };
 use opentelemetry_proto::tonic::trace::v1::{
     Span,
-    span::SpanKind::{Client, Internal, Producer, Server},
+    span::SpanKind::{Client, Consumer, Internal, Producer, Server},
     status::StatusCode,
 };
 use reqwest::Method;
@@ -147,6 +147,56 @@ async fn one_trace_leads_from_the_caller_to_a_webhook() {
     assert!(collector.services().iter().all(|name| name == "test"));
     let log = host.log();
     assert!(!log.contains("spans do not reach"), "{log}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_trace_follows_an_event_into_the_capability_that_receives_it() {
+    let collector = Collector::start().await;
+    let settings = format!(
+        "{}[grants]\nlistener = [\"subscribe:traced.told\"]\n",
+        telemetry(&collector, "0.0")
+    );
+    let host = Host::start(Options::default().configuration(&settings)).await;
+    let told = json!({
+        "op": "publish", "type": "traced.told", "to": "capabilities", "subject": "one", "data": {},
+    });
+    let teller = json!({
+        "id": "traced",
+        "actions": [{ "name": "act", "operations": [told] }],
+        "publishes": ["traced.told"],
+    });
+    let heard = json!({ "op": "put", "collection": "things", "id": "one", "body": { "a": 1 } });
+    let listener = json!({
+        "id": "listener",
+        "actions": [
+            { "name": "act", "operations": [] },
+            { "name": "hear", "access": "internal", "operations": [heard] },
+        ],
+        "collections": [{ "name": "things", "indexes": [], "text": [] }],
+        "subscriptions": [{ "type": "traced.told", "action": "hear" }],
+    });
+    for (id, script) in [("traced", &teller), ("listener", &listener)] {
+        host.drop_in(&format!("{id}.wasm"), &with_script(script));
+        host.wait_for_version(id, "1.0.0").await;
+    }
+    let reader = Reader::claimed(&host).await;
+    let sampled = traceparent("01");
+    let reply = call(&reader, "traced", &[("traceparent", &*sampled)]).await;
+    assert_eq!(reply.status, 200, "{}", reply.text);
+    let commits = |spans: &[Span]| spans.iter().filter(|span| span.name == "COMMIT").count();
+    let is_whole =
+        |spans: &[Span]| commits(spans) >= 2 && spans.iter().any(|span| span.name == "due work");
+    let spans = collector.wait_for(TRACE, is_whole).await;
+    let published = one(&spans, "publish traced.told", Producer);
+    let delivery = one(&spans, "due work", Consumer);
+    // It is a span of the call's trace, and not another trace with a link.
+    assert!(is_child(delivery, published) && delivery.links.is_empty(), "{delivery:?}");
+    assert_eq!(attribute(delivery, "portolan.capability"), "listener");
+    assert_eq!(attribute(delivery, "portolan.action"), "hear");
+    for name in ["run", "COMMIT"] {
+        let mut below = spans.iter().filter(|span| span.name == name && is_child(span, delivery));
+        assert!(below.next().is_some(), "no {name} of the delivery: {spans:#?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

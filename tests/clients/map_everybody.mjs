@@ -9,7 +9,7 @@ import { after, test } from "node:test";
 import { atMap, choose, DESKTOP, end } from "./map_page.mjs";
 
 const [url, , pictures] = process.argv.slice(2);
-const { visit } = atMap(url);
+const { visit, visitor } = atMap(url);
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const TABLET = { width: 900, height: 700 };
 const PHONE = { width: 360, height: 740 };
@@ -54,4 +54,25 @@ for (const colorScheme of ["light", "dark"]) {
       await check("handoff");
     });
   }
+}
+
+for (const colorScheme of ["light", "dark"]) {
+  test(`everybody can read the pages about records: ${colorScheme}`, async () => {
+    const [{ id, target_id }] = roles;
+    for (const viewport of [DESKTOP, { width: 320, height: 568 }]) {
+      const page = await visitor({ colorScheme, viewport, bypassCSP: true });
+      for (const path of [`companies/${target_id}`, `roles/${id}`, "objection"]) {
+        const response = await page.goto(`${url}/map/${path}`);
+        assert.equal(response.status(), 200, path);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.equal(wide, 0, path);
+        await page.evaluate(axe);
+        const { violations } = await page.evaluate(() => window.axe.run());
+        const told = violations.flatMap(({ id, nodes }) => nodes.map((it) => `${id}: ${it.html}`));
+        assert.deepEqual(told, [], path);
+      }
+      assert.deepEqual(page.faults, []);
+      await page.context().close();
+    }
+  });
 }

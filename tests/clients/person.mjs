@@ -46,6 +46,17 @@ export class Person {
     return sentTo;
   }
 
+  /** Returns the status with which a page is answered, which is not followed further. */
+  async status(address) {
+    const response = await fetch(address, { headers: { cookie: this.#cookie() }, redirect: "manual" });
+    await response.body?.cancel();
+    return response.status;
+  }
+
+  #cookie() {
+    return [...this.#cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+  }
+
   #get(url) {
     return this.#fetch(url, {});
   }
@@ -59,8 +70,7 @@ export class Person {
   }
 
   async #fetch(url, request) {
-    const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-    const response = await fetch(url, { ...request, headers: { cookie }, redirect: "manual" });
+    const response = await fetch(url, { ...request, headers: { cookie: this.#cookie() }, redirect: "manual" });
     for (const line of response.headers.getSetCookie()) {
       const [, name, value] = line.match(/^([^=]+)=([^;]*)/);
       this.#cookies.set(name, value);

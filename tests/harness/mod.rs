@@ -35,6 +35,7 @@ pub mod options;
 pub mod pairings;
 pub mod passkeys;
 pub mod person;
+pub mod pooler;
 pub mod postgres;
 pub mod process;
 pub mod proxy;

@@ -177,7 +177,8 @@ fn programs() -> PathBuf {
     found.pop().unwrap_or_else(|| panic!("install PostgreSQL 15 or newer, or run cargo xtask test"))
 }
 
-fn is_root() -> bool {
+/// Returns whether the tests run as root, as whom servers refuse to run.
+pub fn is_root() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     status.lines().any(|line| line.starts_with("Uid:\t0\t"))
 }

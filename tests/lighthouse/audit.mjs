@@ -1,5 +1,5 @@
 // Audits public pages of a host with Lighthouse, as a slow phone and as a desktop, prints a table, and ends with 1 if
-// a category is below the least score.
+// a category is below the least score, a page transfers too many scripts, or its first paint on the phone is late.
 //
 // node audit.mjs URL PAGES_FILE LEAST_SCORE
 
@@ -11,6 +11,10 @@ import { launch } from "chrome-launcher";
 
 const CATEGORIES = ["performance", "accessibility", "best-practices", "seo"];
 const FORMS = { phone: undefined, desktop: desktopConfig };
+/** The largest size of a page's scripts as they are transferred, in bytes. */
+const MOST_SCRIPTS = 100 * 1024;
+/** The latest first paint on the slow phone, in milliseconds. */
+const LATEST_PAINT = 1000;
 const [url, pagesFile, least] = process.argv.slice(2);
 const pages = JSON.parse(await readFile(pagesFile, "utf8"));
 // A page with another status than 200 is for people who went wrong, and not to be found.
@@ -39,16 +43,23 @@ for (const { path } of audited) {
     const scripts = lhr.audits["network-requests"].details.items
       .filter(({ resourceType }) => resourceType === "Script")
       .reduce((sum, { transferSize }) => sum + transferSize, 0);
-    const paint = (lhr.audits["first-contentful-paint"].numericValue / 1000).toFixed(1);
+    const paint = lhr.audits["first-contentful-paint"].numericValue;
     const scores = CATEGORIES.map(score).join(" | ");
-    console.log(`${path} | ${form} | ${scores} | ${paint} s | ${Math.round(scripts / 1024)} KiB`);
+    const numbers = `${(paint / 1000).toFixed(1)} s | ${Math.round(scripts / 1024)} KiB`;
+    console.log(`${path} | ${form} | ${scores} | ${numbers}`);
     for (const category of below) {
       const failed = lhr.categories[category].auditRefs
         .map(({ id }) => lhr.audits[id])
         .filter((audit) => audit.score !== null && audit.score < 0.9);
       console.log(`  below ${least} in ${category}: ${failed.map(({ title }) => title).join("; ")}`);
     }
-    low += below.length;
+    const exceeded = [];
+    if (scripts > MOST_SCRIPTS) exceeded.push(`scripts of ${scripts} bytes, above ${MOST_SCRIPTS}`);
+    if (form === "phone" && paint > LATEST_PAINT) {
+      exceeded.push(`a first paint after ${Math.round(paint)} ms, above ${LATEST_PAINT}`);
+    }
+    for (const text of exceeded) console.log(`  ${text}`);
+    low += below.length + exceeded.length;
   }
 }
 await chrome.kill();

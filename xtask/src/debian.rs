@@ -62,6 +62,15 @@ pub(crate) fn install_caddy() -> Result<()> {
     install(&["caddy"]).context("install caddy yourself, so that it is in the PATH")
 }
 
+/// Installs PgBouncer, which tests put in front of PostgreSQL.
+pub(crate) fn install_pgbouncer() -> Result<()> {
+    if is_installed("pgbouncer") || Path::new("/usr/sbin/pgbouncer").exists() {
+        return Ok(());
+    }
+    print_progress("installing pgbouncer for the tests");
+    install(&["pgbouncer"]).context("install pgbouncer yourself, so that it is in the PATH")
+}
+
 /// Installs Prometheus, with which tests try the alert rules.
 pub(crate) fn install_prometheus() -> Result<()> {
     if is_installed("prometheus") {

@@ -11,7 +11,8 @@ use std::{fs, process::Command};
 /// The least score of a page in each category.
 const LEAST_SCORE: &str = "95";
 
-/// Prints the scores of each page, and fails if one is below the least.
+/// Prints the scores of each page. Fails if one is below the least, a page has too many scripts, or its first paint on
+/// the phone is late.
 pub(crate) fn audit() -> Result<()> {
     packages::install("Lighthouse", "tests/lighthouse", "lighthouse")?;
     let folder = run::target_folder()?.join("lighthouse");

@@ -46,7 +46,8 @@ enum Command {
     },
     /// Run everything that must pass: format, lints, dependencies, unit tests, black-box tests
     Test {
-        /// Also run the long form of tests, and the fuzz targets and benchmarks for a short time
+        /// Also run the long form of tests, try the packages of `cargo xtask package`, and run the fuzz targets and
+        /// benchmarks for a short time
         #[arg(long)]
         full: bool,
         /// Run only tests whose name contains this text, without format, lints and dependencies
@@ -73,7 +74,8 @@ enum Command {
     Screenshots,
     /// Audit every public page of a host with invented content with Lighthouse, and print the scores
     Lighthouse,
-    /// Build the command for packages, and make packages of it for pip, npm and Debian, and the folder of an image
+    /// Build the command for packages, and make packages of it for pip, npm and Debian, and the folder of an image;
+    /// with --check, also try them
     Package(package::Package),
     /// Write the software bill of materials of the command, as CycloneDX JSON
     Sbom(sbom::Sbom),
@@ -126,6 +128,7 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
     debian::install_registry()?;
     debian::install_nginx()?;
     debian::install_caddy()?;
+    debian::install_pgbouncer()?;
     debian::install_prometheus()?;
     clients::install()?;
     clients::install_toolchains(full)?;
@@ -158,6 +161,7 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
     print_progress("running the tests");
     test_run::run(prepare)?;
     if full {
+        package::check_made()?;
         fuzz::run_all(FUZZ_SECONDS)?;
         bench(true, &[])?;
     }

@@ -27,6 +27,7 @@
 //!   the keeper follows; the operator's requests about them; what is counted, and when one ends by itself
 //! - `history`, `requests`: the record of versions, and the operator's requests to publish and to roll back
 //! - `publish`, `snapshot`: the next snapshot and its version
+//! - `other_nodes`: whether the nodes of a database serve the same
 //! - `difference`, `breaking`: what a change means to callers
 //! - `lint`: advice for authors, beyond what a host requires
 //! - `capability`, `action`: what is loaded, and how a body selects its action
@@ -84,6 +85,7 @@ mod listing;
 mod load;
 mod migrate_action;
 mod migration;
+mod other_nodes;
 mod overview;
 mod permission;
 mod person_page;
@@ -127,6 +129,7 @@ pub use known_failure::KnownFailure;
 pub use lint::{lint, tool_tokens};
 pub use listing::Page;
 pub use load::{Inspection, inspect};
+pub use other_nodes::{CatalogDifferences, OtherCatalog};
 pub use permission::{Grants, Permission};
 pub use person_page::{PersonFile, PersonPage};
 pub use plain_field::{PlainField, PlainKind, has_choices, plain_field};

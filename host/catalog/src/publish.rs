@@ -84,13 +84,19 @@ fn served(
     for capability in capabilities.values() {
         let entry = served.entry(capability.id.to_string());
         let entry = entry.or_insert(ServedCapability { since: now, version: None });
-        // The digest is part of the record, so that another component with the same version is a change.
-        entry.version = Some(format!("{} {}", capability.descriptor.version, capability.digest));
+        entry.version = Some(served_version(capability));
     }
     served
 }
 
-fn fingerprint(capabilities: &BTreeMap<Arc<str>, Arc<Capability>>) -> String {
+/// Returns the version of a capability as it is recorded. The digest is part of it, so that another component with the
+/// same version is a change.
+pub(super) fn served_version(capability: &Capability) -> String {
+    format!("{} {}", capability.descriptor.version, capability.digest)
+}
+
+/// Returns what identifies a catalog: its ids and digests.
+pub(super) fn fingerprint(capabilities: &BTreeMap<Arc<str>, Arc<Capability>>) -> String {
     let line = |capability: &Arc<Capability>| format!("{} {}\n", capability.id, capability.digest);
     let text: String = capabilities.values().map(line).collect();
     Digest::of(text.as_bytes()).hex()

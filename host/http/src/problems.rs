@@ -13,6 +13,7 @@ use crate::{
 };
 use axum::{Json, extract::State};
 use portolan_blobs::Place;
+use portolan_catalog::{CatalogDifferences, OtherCatalog};
 use portolan_publication::Feeds;
 use portolan_store::DbError;
 use portolan_vocabulary::Timestamp;
@@ -28,6 +29,8 @@ const NOTABLE_PERCENT: u64 = 80;
 const TOKEN_ENDS_WITHIN: Duration = Duration::from_secs(7 * 24 * 3600);
 /// How long an aborted release is a problem, unless something is published sooner.
 const ABORTED_WITHIN: Duration = Duration::from_secs(7 * 24 * 3600);
+/// The maximum number of ids of each kind that a problem names.
+const SHOWN_IDS: usize = 10;
 /// How many times the interval of the feeds passes before they are stale.
 const STALE_INTERVALS: u64 = 2;
 
@@ -142,6 +145,30 @@ async fn check_releases(app: &App, problems: &mut Problems) -> Result<(), DbErro
     Ok(())
 }
 
+/// Checks whether the nodes of the database serve the same capabilities.
+async fn check_other_nodes(app: &App, problems: &mut Problems) -> Result<(), DbError> {
+    let Some(OtherCatalog { since, differences }) = app.host.catalog.other_catalog().await? else {
+        return Ok(());
+    };
+    let CatalogDifferences { missing, own, versions } = differences;
+    let lists =
+        [("missing here", missing), ("only here", own), ("here in another version", versions)];
+    let lists = lists.iter().filter(|(_, ids)| !ids.is_empty()).map(|(how, ids)| {
+        let shown: Vec<_> = ids.iter().take(SHOWN_IDS).map(String::as_str).collect();
+        let more = if ids.len() > SHOWN_IDS { ", …" } else { "" };
+        format!("; {how}: {}{more}", shown.join(", "))
+    });
+    problems.error(
+        &CATALOG,
+        format!(
+            "a node of this database has served another catalog than this one since {since}{}",
+            lists.collect::<String>()
+        ),
+        "compare `portolan catalog` at each node; then publish what differs once for all nodes (`portolan publish FILE`), or give each node the same files in its catalog folder",
+    );
+    Ok(())
+}
+
 fn check_feeds(feeds: &Feeds, now: Timestamp, problems: &mut Problems) {
     let (status, current) = (feeds.status(), feeds.current());
     let place = feeds.roads().city().map(|city| format!(" of {city}")).unwrap_or_default();
@@ -230,6 +257,7 @@ async fn check_records(app: &App, problems: &mut Problems) -> Result<(), DbError
         );
     }
     check_releases(app, problems).await?;
+    check_other_nodes(app, problems).await?;
     check_emails(app, problems).await?;
     if app.host.message_costs().await?.is_exhausted() {
         problems.error(

@@ -32,6 +32,10 @@ pub enum DbError {
         "cannot connect to PostgreSQL at {server}: {error}; check that the server runs and accepts connections, and that database_url is right"
     )]
     NotConnected { server: String, error: sqlx::Error },
+    #[error(
+        "{server} is a pooler and not PostgreSQL itself ({reason}): behind it a host has no session of its own, which its settings, its prepared statements and LISTEN need; name PostgreSQL itself in database_url"
+    )]
+    Pooler { server: String, reason: String },
     #[error("another host uses {}; stop it, or give this host its own database", .0.display())]
     InUse(PathBuf),
     #[error(

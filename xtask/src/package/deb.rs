@@ -1,7 +1,7 @@
 //! The package for Debian: the program, its unit, its configuration, the shipped components, the documentation and
 //! the files for monitoring.
 
-use super::{Contents, GLIBC, NAME, SUMMARY, copy_program};
+use super::{Contents, GLIBC, Machine, NAME, SUMMARY, copy_program};
 use crate::run::{run, workspace};
 use anyhow::{Context as _, Result};
 use std::{
@@ -59,12 +59,17 @@ pub(super) fn write(contents: &Contents<'_>, into: &Path) -> Result<PathBuf> {
     for script in SCRIPTS {
         copy_program(&sources.join("debian").join(script), &staging.join("DEBIAN").join(script))?;
     }
-    let file = into.join(format!("{NAME}_{}_{architecture}.deb", contents.version));
+    let file = file(into, contents.version, contents.machine);
     let mut build = Command::new("dpkg-deb");
     build.args(["--root-owner-group", "-Zxz", "--build"]).arg(&staging).arg(&file);
     run(&mut build)?;
     fs::remove_dir_all(staging)?;
     Ok(file)
+}
+
+/// Returns the file of the package in a folder.
+pub(super) fn file(into: &Path, version: &str, machine: Machine) -> PathBuf {
+    into.join(format!("{NAME}_{version}_{}.deb", machine.debian_name()))
 }
 
 /// Copies a file that everybody may read.

@@ -17,9 +17,14 @@ const GROUPS: &str = "nobody:x:65534:\n";
 /// The order in which names are resolved.
 const NAMES: &str = "hosts: files dns\n";
 
+/// Returns the folder of the image in the folder of the packages.
+pub(super) fn folder(into: &Path) -> PathBuf {
+    into.join("image")
+}
+
 /// Writes the folder and returns it.
 pub(super) fn write(contents: &Contents<'_>, into: &Path) -> Result<PathBuf> {
-    let folder = into.join("image");
+    let folder = folder(into);
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }

@@ -5,8 +5,9 @@
 //! - `deb`: the package for Debian, with the service
 //! - `image`: the folder of the image
 //!
-//! Publishing them is not automated.
+//! With `--check`, they are tried as far as this system can (`check`). Publishing them is not automated.
 
+mod check;
 mod deb;
 mod image;
 mod npm;
@@ -33,6 +34,9 @@ const LICENSE: &str = "Apache-2.0";
 /// The oldest version of the GNU C library that the command runs with.
 const GLIBC: &str = "2.28";
 
+/// The folder for the packages, below the workspace.
+const INTO: &str = "dist";
+
 /// Arguments of `cargo xtask package`.
 #[derive(Debug, Args)]
 pub(crate) struct Package {
@@ -46,8 +50,11 @@ pub(crate) struct Package {
     #[arg(long, value_name = "FOLDER", default_value = "catalog")]
     catalog: PathBuf,
     /// The folder for the packages
-    #[arg(long, value_name = "FOLDER", default_value = "dist")]
+    #[arg(long, value_name = "FOLDER", default_value = INTO)]
     into: PathBuf,
+    /// Try the package for Debian, the image and the chart, where this system can
+    #[arg(long)]
+    check: bool,
 }
 
 /// A kind of machine that runs Linux.
@@ -119,6 +126,7 @@ impl Package {
         };
         let into = workspace().join(&self.into);
         fs::create_dir_all(&into)?;
+        print_progress(&size_of(&binary)?);
         let contents = Contents {
             binary: &binary,
             catalog: &workspace().join(&self.catalog),
@@ -136,8 +144,25 @@ impl Package {
             "docker build --tag portolan --file Containerfile {}",
             image.display()
         ));
-        Ok(())
+        if self.check { check::check(&deb, &image) } else { Ok(()) }
     }
+}
+
+/// Tries the packages that `cargo xtask package` has made into its own folder.
+pub(crate) fn check_made() -> Result<()> {
+    let into = workspace().join(INTO);
+    let version = env!("CARGO_PKG_VERSION");
+    let deb = deb::file(&into, version, Machine::X86_64);
+    check::check(&deb, &image::folder(&into))
+}
+
+/// Returns a line with the size of the program.
+fn size_of(binary: &Path) -> Result<String> {
+    let metadata = fs::metadata(binary);
+    let bytes = metadata.with_context(|| format!("cannot read {}", binary.display()))?.len();
+    // In tenths of a megabyte, of 1,000,000 bytes.
+    let tenths = bytes.div_ceil(100_000);
+    Ok(format!("the program has {bytes} bytes ({}.{} MB)", tenths / 10, tenths % 10))
 }
 
 /// Builds the command with the profile for packages, for machines with the C library `GLIBC` or a newer one, and

@@ -93,3 +93,12 @@ fn the_record_of_the_wheel_has_the_digest_and_the_size_of_each_file() {
     let again = TempDir::new().unwrap();
     assert_eq!(fs::read(write_packages(again.path()).0).unwrap(), fs::read(wheel).unwrap());
 }
+
+#[test]
+fn the_size_of_the_program_is_told_in_megabytes() {
+    let folder = TempDir::new().unwrap();
+    let binary = folder.path().join("built");
+    fs::write(&binary, vec![0; 1_234_567]).unwrap();
+    assert_eq!(size_of(&binary).unwrap(), "the program has 1234567 bytes (1.3 MB)");
+    assert!(size_of(&folder.path().join("none")).is_err());
+}

@@ -1,6 +1,6 @@
 //! Looks at a database from outside, without changing it: for `portolan doctor`, also while a host uses it.
 
-use super::{postgres, sqlite};
+use super::{pooler, postgres, sqlite};
 use crate::{error::DbError, integers::unsigned, url::DatabaseUrl};
 use portolan_vocabulary::Timestamp;
 use rusqlite::{Connection as SqliteConnection, OpenFlags};
@@ -59,10 +59,13 @@ pub async fn examine(url: &DatabaseUrl, time: Duration) -> Result<Option<Examina
         }
         DatabaseUrl::Postgres(url) => {
             let options: PgConnectOptions = url.parse().map_err(DbError::Sqlx)?;
-            let server = format!("{}:{}", options.get_host(), options.get_port());
+            let options = options.options([pooler::IDLE_TIMEOUT]);
             let looked = tokio::time::timeout(time, examine_server(&options)).await;
-            let looked = looked.unwrap_or_else(|_| Err(sqlx::Error::PoolTimedOut));
-            looked.map(Some).map_err(|error| DbError::NotConnected { server, error })
+            let looked = looked.unwrap_or_else(|_| Err(DbError::Sqlx(sqlx::Error::PoolTimedOut)));
+            looked.map(Some).map_err(|error| match error {
+                DbError::Sqlx(error) => pooler::not_connected(&options, error),
+                other => other,
+            })
         }
     }
 }
@@ -102,8 +105,9 @@ fn examine_file(path: &Path, time: Duration) -> Result<Examination, DbError> {
     Ok(found)
 }
 
-async fn examine_server(options: &PgConnectOptions) -> Result<Examination, sqlx::Error> {
+async fn examine_server(options: &PgConnectOptions) -> Result<Examination, DbError> {
     let mut server = PgConnection::connect_with(options).await?;
+    pooler::ensure_own_session(&mut server, options).await?;
     let row = sqlx::query(
         "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT),
                 current_setting('transaction_read_only') = 'on',

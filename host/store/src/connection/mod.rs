@@ -8,6 +8,7 @@ mod examine;
 mod held_statements;
 mod native;
 mod place;
+mod pooler;
 mod postgres;
 mod queries;
 mod query_pool;

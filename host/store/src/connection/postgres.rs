@@ -1,6 +1,7 @@
 //! PostgreSQL: its pool, and the connection that commits.
 
 use super::{
+    pooler,
     shares::Shares,
     timeout::{ACQUIRE_TIMEOUT, OPEN_TIMEOUT},
 };
@@ -89,14 +90,14 @@ impl PostgresServer {
     pub(super) async fn open(url: &str) -> Result<Self, DbError> {
         let options = PgConnectOptions::from_str(url)?.application_name("portolan").options([
             // A node that hangs must not block the others.
-            ("idle_in_transaction_session_timeout", "10s"),
+            pooler::IDLE_TIMEOUT,
             ("lock_timeout", LOCK_TIMEOUT),
         ]);
         // Opened outside a pool, which would hide the reason of a failure to connect.
-        let mut first = connect_with_retries(&options).await.map_err(|error| {
-            let server = format!("{}:{}", options.get_host(), options.get_port());
-            DbError::NotConnected { server, error }
-        })?;
+        let mut first = connect_with_retries(&options)
+            .await
+            .map_err(|error| pooler::not_connected(&options, error))?;
+        pooler::ensure_own_session(&mut first, &options).await?;
         let version = first.fetch_one("SHOW server_version_num").await?;
         let version: String = sqlx::Row::try_get(&version, 0)?;
         if version.parse::<u32>().is_ok_and(|version| version < 150_000) {
@@ -291,12 +292,14 @@ fn pool(connections: u32) -> PgPoolOptions {
         })
 }
 
-/// Retries for a short time, because a server that has just started accepts no connections yet.
+/// Retries for a short time, because a server that has just started accepts no connections yet. A pooler refuses again.
 async fn connect_with_retries(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
     let begun = Instant::now();
     loop {
         match connect(options).await {
-            Err(_) if begun.elapsed() < OPEN_TIMEOUT => tokio::time::sleep(RETRY_INTERVAL).await,
+            Err(error) if pooler::refusal(&error).is_none() && begun.elapsed() < OPEN_TIMEOUT => {
+                tokio::time::sleep(RETRY_INTERVAL).await;
+            }
             ended => return ended,
         }
     }

@@ -52,7 +52,7 @@ impl Store {
         Ok(rows.into_iter().map(served).collect())
     }
 
-    /// Records a change of the catalog, and which capabilities are served now.
+    /// Records a change of the catalog, and which capabilities the node serves now; all others are not served.
     pub async fn put_catalog_state(
         &self,
         state: &CatalogState,
@@ -68,6 +68,10 @@ impl Store {
             .bind(signed(state.changed_at.as_millis()))
             .execute(&mut *transaction)
             .await?;
+            // Another node may have served capabilities of which this one does not know.
+            sqlx::query("UPDATE catalog_since SET version = NULL")
+                .execute(&mut *transaction)
+                .await?;
             for (id, served) in served {
                 sqlx::query(
                     "INSERT INTO catalog_since (capability_id, since, version) VALUES ($1, $2, $3)

@@ -172,7 +172,7 @@ impl Notes {
         })
     }
 
-    /// Return the time, random bytes and a new id of this call, and store them.
+    /// Return the time, random bytes and a new id of this call, store them, and write them to the log.
     #[action(access = write)]
     fn same_chance(call: &Call, input: NoteId) -> Result<Draw, NotesError> {
         // The read makes a conflict possible, after which the host runs the call again.
@@ -183,6 +183,8 @@ impl Notes {
             random: hex(&call.random(16)),
             new_id: call.new_id("drw"),
         };
+        // Unlike what is stored, the log keeps what a run drew that conflicted with others.
+        log::info!("drew {} {} at {} ms", draw.random, draw.new_id, draw.now_ms);
         DRAWS.put(&input.id, &draw, Expect::Any)?;
         Ok(draw)
     }

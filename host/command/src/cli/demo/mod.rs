@@ -27,7 +27,7 @@ pub(super) struct Demo {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Pairs of people who match, of whom five plan a holiday together; a host registers 30 agents an hour from one address
-    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u8).range(1..=15))]
+    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u8).range(1..=15))]
     pairs: u8,
 }
 

@@ -41,6 +41,9 @@ fn unusable(error: &DbError) -> Problem {
         DbError::NotConnected { .. } => {
             "start the server (`systemctl start postgresql`), and try database_url: psql \"$PORTOLAN_DATABASE_URL\" -c 'select 1'"
         }
+        DbError::Pooler { .. } => {
+            "name PostgreSQL itself in database_url, and not PgBouncer or another pooler in front of it; a node holds at most 34 connections, which max_connections must have room for"
+        }
         _ => {
             "if it is damaged: `portolan restore FILE` with the newest backup; if it is only closed to this user: chown -R portolan: on its folder"
         }
