@@ -4,15 +4,12 @@
 use portolan_store::create_private_folder;
 use portolan_vocabulary::{Timestamp, made_at, new_identifier};
 use std::{
-    fs, io,
+    fs,
+    io::{self, Read as _, Seek as _},
     path::{Path, PathBuf},
 };
 use tempfile::NamedTempFile;
-use tokio::{
-    fs::File,
-    io::{AsyncReadExt as _, AsyncSeekExt as _},
-    task::spawn_blocking,
-};
+use tokio::task::spawn_blocking;
 
 /// The folder of uploads that arrive now.
 const INCOMING: &str = "incoming";
@@ -20,6 +17,8 @@ const INCOMING: &str = "incoming";
 const OWNER: &str = "owner";
 /// The prefix of the identifier with which a file's name ends. It says when the name was made.
 const FILE: &str = "obj";
+/// The maximum number of bytes for which memory is taken before a file is read.
+const RESERVED: usize = 1 << 20;
 
 /// The folder of contents.
 #[derive(Debug, Clone)]
@@ -81,11 +80,17 @@ impl Folder {
 
     /// Reads at most `length` bytes from `offset` on.
     pub(crate) async fn read(&self, name: &str, offset: u64, length: u64) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let mut file = File::open(self.path(name)?).await?;
-        file.seek(io::SeekFrom::Start(offset)).await?;
-        file.take(length).read_to_end(&mut bytes).await?;
-        Ok(bytes)
+        let path = self.path(name)?;
+        // In one step: each operation of an asynchronous file is handed to another thread.
+        blocking(move || {
+            let size = usize::try_from(length).unwrap_or(usize::MAX);
+            let mut bytes = Vec::with_capacity(size.min(RESERVED));
+            let mut file = fs::File::open(path)?;
+            file.seek(io::SeekFrom::Start(offset))?;
+            file.take(length).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        })
+        .await
     }
 
     /// Returns whether there is a file of this name.
