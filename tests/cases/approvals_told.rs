@@ -97,10 +97,10 @@ async fn an_agent_that_polls_hears_of_a_decision_although_no_time_passes() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_with_an_open_stream_hears_of_a_decision_although_no_time_passes() {
-    let host = Host::start_at_fixed_time(options()).await;
-    let mut ada = Limited::new(&host).await;
-    ada.allow_alone(&[]).await;
     for (is_approved, state) in DECISIONS {
+        let host = Host::start_at_fixed_time(options()).await;
+        let mut ada = Limited::new(&host).await;
+        ada.allow_alone(&[]).await;
         let (id, cursor) = ask(&ada, state).await;
         let token = ada.agent().token.clone();
         let read = async {

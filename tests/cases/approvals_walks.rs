@@ -5,7 +5,7 @@ use crate::{
     harness::{
         Host, Options,
         approvals::{APPROVALS, Limited},
-        hostile::with_script,
+        hostile::{delivered, with_script},
         mcp::Mcp,
         oauth::{
             allow, challenge, parameters, post, public_client, query, redemption, text,
@@ -311,7 +311,7 @@ fn hears_and_invokes(capability: &str, action: &str, input: Value) -> Value {
     script["subscriptions"] = json!([{ "type": "herald.told", "action": "later" }]);
     script["actions"] = json!([
         { "name": "act", "operations": [] },
-        { "name": "later", "access": "internal",
+        { "name": "later", "access": "internal", "input": delivered(),
           "operations": [invoke("pass_on", capability, action, input)] },
     ]);
     script
@@ -347,6 +347,7 @@ async fn a_delivery_does_not_act_for_the_person() {
     ];
     let (host, errors) = deliver(&names, &script, "social_relationships.note").await;
     assert_eq!(errors.len(), 1, "the delivery is refused: {errors:?}");
+    assert!(!errors[0].contains("schema"), "the component got the event: {errors:?}");
     let notes = "SELECT body FROM documents WHERE body LIKE '%\"text\":\"harm\"%'";
     assert_eq!(host.database().texts(notes).await, Vec::<String>::new());
 }

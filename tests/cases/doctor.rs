@@ -216,7 +216,7 @@ async fn a_host_that_refuses_to_answer_is_told_to_run() {
     let folder = host.folder.path();
     let is_told = |diagnosis: &Diagnosis, refusal: &str| {
         assert_eq!(diagnosis.found["host"], "running", "{:#}", diagnosis.found);
-        let fix = ["sudo -u portolan portolan doctor", "PORTOLAN_OPERATOR_TOKEN"];
+        let fix = ["sudo portolan-admin doctor", "PORTOLAN_OPERATOR_TOKEN"];
         diagnosis.names("host", "error", &[refusal, fix[0], fix[1]]);
         assert_eq!(diagnosis.of("host").len(), 1, "{:#}", diagnosis.found);
         let text = diagnosis.found.to_string();

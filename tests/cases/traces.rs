@@ -3,7 +3,7 @@
 use crate::harness::{
     Host, Options, PATIENCE, Reply,
     collector::{Collector, attribute, hex, one},
-    hostile::with_script,
+    hostile::{delivered, with_script},
     inbox::Reader,
     mcp::{MODERN, request},
     webhooks::{self, accepting_receiver},
@@ -170,7 +170,7 @@ async fn a_trace_follows_an_event_into_the_capability_that_receives_it() {
         "id": "listener",
         "actions": [
             { "name": "act", "operations": [] },
-            { "name": "hear", "access": "internal", "operations": [heard] },
+            { "name": "hear", "access": "internal", "input": delivered(), "operations": [heard] },
         ],
         "collections": [{ "name": "things", "indexes": [], "text": [] }],
         "subscriptions": [{ "type": "traced.told", "action": "hear" }],

@@ -127,6 +127,15 @@ pub fn excerpt(text: &str) -> &str {
     &text[..text.floor_char_boundary(600)]
 }
 
+/// Returns the schema of the input of an action that an event is delivered to.
+pub fn delivered() -> Value {
+    let text = json!({ "type": "string" });
+    json!({
+        "type": "object",
+        "properties": { "id": text, "event_type": text, "subject": text, "data": { "type": "object" } },
+    })
+}
+
 /// Returns the fixture with this script.
 pub fn with_script(script: &Value) -> Vec<u8> {
     static FIXTURE: LazyLock<Vec<u8>> = LazyLock::new(|| component("hostile"));

@@ -1,5 +1,6 @@
 //! Parts of files, as requests ask for them by `Range` (RFC 9110, section 14).
 
+use crate::chunks::body_of;
 use axum::{
     body::Body,
     http::{HeaderMap, HeaderValue, StatusCode, header},
@@ -64,7 +65,7 @@ fn part(text: &str, size: u64) -> Part {
 
 /// Returns the bytes of a file as a body.
 pub(super) fn body(file: Take<File>) -> Body {
-    Body::from_stream(stream::unfold(file, |mut file| async move {
+    body_of(stream::unfold(file, |mut file| async move {
         let mut chunk = vec![0; CHUNK_BYTES];
         match file.read(&mut chunk).await {
             Ok(0) => None,

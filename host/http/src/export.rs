@@ -1,8 +1,8 @@
 //! Writes the export of a person's data: one JSON object, with each item on a line of its own.
 
-use crate::App;
+use crate::{App, chunks::body_of};
 use axum::{
-    body::{Body, Bytes},
+    body::Bytes,
     http::header::CONTENT_TYPE,
     response::{IntoResponse as _, Response},
 };
@@ -30,7 +30,7 @@ pub(crate) fn export(app: Arc<App>, ids: Vec<String>) -> Response {
     let chunks = stream::unfold(receiver, async |mut receiver| {
         receiver.recv().await.map(|chunk: Chunk| (chunk, receiver))
     });
-    ([(CONTENT_TYPE, "application/json")], Body::from_stream(chunks)).into_response()
+    ([(CONTENT_TYPE, "application/json")], body_of(chunks)).into_response()
 }
 
 async fn write(app: &App, ids: &[String], sender: &mpsc::Sender<Chunk>) -> Result<(), DbError> {

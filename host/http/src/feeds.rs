@@ -4,6 +4,7 @@
 use crate::{
     App,
     admission::count_request,
+    chunks::body_of,
     coding::AcceptedCodings,
     conditional::{is_unmodified_since, matches_any_tag, parse_if_none_match},
     cors::any_origin,
@@ -175,7 +176,7 @@ fn failed(error: &io::Error) -> Response {
 
 /// Returns a body that is read piece by piece, in threads that may block.
 fn streamed(reader: Box<dyn Read + Send>) -> body::Body {
-    body::Body::from_stream(stream::unfold(Some(reader), |reader| async {
+    body_of(stream::unfold(Some(reader), |reader| async {
         let mut reader = reader?;
         let reading = spawn_blocking(move || {
             let mut chunk = Vec::with_capacity(CHUNK_BYTES);

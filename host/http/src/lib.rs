@@ -54,6 +54,7 @@ mod capabilities;
 mod challenge;
 mod change_streams;
 mod changes;
+mod chunks;
 mod city;
 mod city_routes;
 mod coding;

@@ -7,6 +7,7 @@ use crate::{
     body::is_too_slow,
     byte_range::{Part, asked, set_range},
     capabilities::AsItIs,
+    chunks::body_of,
     conditional::{matches_any_tag, parse_if_none_match},
     refusal::{self, Refusal},
 };
@@ -148,5 +149,5 @@ async fn body(
         Some((chunk, (blobs, served, next.saturating_add(read))))
     });
     let first = stream::once(async { Ok::<_, io::Error>(first) });
-    Ok(Some(Body::from_stream(first.chain(rest))))
+    Ok(Some(body_of(first.chain(rest))))
 }

@@ -6,11 +6,12 @@
 use super::{calls::PersonCalls, things::at, zip::Zip};
 use crate::{
     App,
+    chunks::body_of,
     downloads::Download,
     oauth::{browser::Cookies, session::find_session},
 };
 use axum::{
-    body::{Body, Bytes},
+    body::Bytes,
     http::header,
     response::{IntoResponse as _, Response},
 };
@@ -76,7 +77,7 @@ impl Archive {
             (header::CACHE_CONTROL, "no-store".to_owned()),
             (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
         ];
-        Ok((headers, Body::from_stream(chunks)).into_response())
+        Ok((headers, body_of(chunks)).into_response())
     }
 
     async fn calls<'a>(&self, app: &'a App, session: &Session) -> Result<PersonCalls<'a>, Failure> {
