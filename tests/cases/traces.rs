@@ -193,8 +193,10 @@ async fn a_trace_follows_an_event_into_the_capability_that_receives_it() {
     assert!(is_child(delivery, published) && delivery.links.is_empty(), "{delivery:?}");
     assert_eq!(attribute(delivery, "portolan.capability"), "listener");
     assert_eq!(attribute(delivery, "portolan.action"), "hear");
+    let received = one(&spans, "call listener", Internal);
+    assert!(is_child(received, delivery), "{received:?}");
     for name in ["run", "COMMIT"] {
-        let mut below = spans.iter().filter(|span| span.name == name && is_child(span, delivery));
+        let mut below = spans.iter().filter(|span| span.name == name && is_child(span, received));
         assert!(below.next().is_some(), "no {name} of the delivery: {spans:#?}");
     }
 }
