@@ -9,9 +9,9 @@ root=$base/root
 mkdir "$base/upper" "$base/work" "$root"
 mount -t overlay overlay -o "lowerdir=/,upperdir=$base/upper,workdir=$base/work" "$root"
 trap 'umount "$root"; rm -rf "$base"' EXIT
-mkdir -p "$root/opt/try"
+mkdir -p "$root/opt/try" "$root/opt/portolan"
 cp "$package" "$root/opt/try/portolan.deb"
-cp "$package" "$root/root/portolan.deb"
+cp "$package" "$root/opt/portolan/portolan.deb"
 # Policies of containers that start no service do not concern this one.
 rm -f "$root/usr/sbin/policy-rc.d"
 
@@ -38,7 +38,7 @@ follow() {
 state=/var/lib/portolan
 environment=/etc/portolan/environment
 follow Install
-test "$(stat -c '%a %U' /root/secret.keys.copy)" = '600 root'
+test "$(stat -c '%a %U' /opt/portolan/secret.keys.copy)" = '600 root'
 test "$(stat -c '%a %U' "$environment")" = '600 root'
 systemd-analyze security portolan --no-pager --threshold=20
 process=$(systemctl show -p MainPID --value portolan)
@@ -59,11 +59,11 @@ ready
 
 follow Upgrade
 test -s "$state/before-upgrade.db"
-cp "$state/before-upgrade.db" /root/backup.db
+cp "$state/before-upgrade.db" /opt/portolan/backup.db
 follow Restore
 test -e "$state/data/portolan.db.before-1"
-mv "$state/data/secret.keys" /root/secret.keys.copy
-chown root:root /root/secret.keys.copy
+mv "$state/data/secret.keys" /opt/portolan/secret.keys.copy
+chown root:root /opt/portolan/secret.keys.copy
 follow 'Lost key'
 test "$(stat -c '%a %U' "$state/data/secret.keys")" = '600 portolan'
 follow 'Full disk'

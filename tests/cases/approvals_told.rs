@@ -1,4 +1,4 @@
-//! Who hears of a waiting call and of a decision, and when: the agent that waits at its inbox, and the person by email.
+//! The agent gets the event of a decision while it waits at its inbox, and the person an email about a waiting call.
 
 use crate::{
     cases::emails::confirm,

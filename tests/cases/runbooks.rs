@@ -36,7 +36,7 @@ fn without_package(folder: &Path, line: &str) -> String {
     let folder = folder.display().to_string();
     line.replace("portolan-admin ", "portolan ")
         .replace("-o portolan -g portolan ", "")
-        .replace("/root/", &format!("{folder}/root/"))
+        .replace("/opt/portolan/", &format!("{folder}/opt/"))
         .replace("/srv/", &format!("{folder}/"))
         .replace("/var/lib/portolan/", &format!("{folder}/"))
 }
@@ -69,7 +69,7 @@ fn follow(runbook: &str, host: Process) -> (Process, String) {
                 running = Some(Process::start_in(folder.take().unwrap()));
             }
             // The program of the tests is the new version.
-            "apt install /root/portolan.deb" => {}
+            "apt install /opt/portolan/portolan.deb" => {}
             "systemctl reload portolan" => running.as_ref().unwrap().signal("HUP"),
             line => {
                 let at = running.as_ref().map(|host| host.folder.path());
@@ -98,7 +98,7 @@ fn is_sound(host: &Process) {
 async fn a_host_is_installed_with_the_package() {
     // The package starts the service.
     let host = Process::with(&["notes"]);
-    let root = host.folder.path().join("root");
+    let root = host.folder.path().join("opt");
     std::fs::create_dir(&root).unwrap();
     let (host, printed) = follow("Install", host);
     assert!(printed.contains("notes"), "{printed}");
@@ -112,7 +112,7 @@ async fn a_host_is_installed_with_the_package() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_host_is_installed_with_the_program_alone() {
     let folder = TempDir::new().unwrap();
-    let shipped = folder.path().join("root/catalog");
+    let shipped = folder.path().join("opt/catalog");
     std::fs::create_dir_all(&shipped).unwrap();
     std::fs::write(shipped.join("greeter.wasm"), component("greeter")).unwrap();
     let mut lines = blocks("Install").swap_remove(2);
@@ -145,8 +145,8 @@ fn the_commands_for_the_image_agree_with_its_description() {
 async fn a_lost_database_is_restored() {
     let host = Process::with(&["notes"]);
     host.claimed_agent().await.result("notes", put("before")).await;
-    std::fs::create_dir(host.folder.path().join("root")).unwrap();
-    shell(host.folder.path(), "portolan-admin backup /root/backup.db");
+    std::fs::create_dir(host.folder.path().join("opt")).unwrap();
+    shell(host.folder.path(), "portolan-admin backup /opt/portolan/backup.db");
     host.claimed_agent().await.result("notes", put("after")).await;
     let (host, printed) = follow("Restore", host);
     assert!(printed.contains("the host is running and ready"), "{printed}");
@@ -158,7 +158,7 @@ async fn a_lost_database_is_restored() {
 async fn a_lost_key_is_put_back() {
     let host = Process::with(&["notes"]);
     let data = host.folder.path().join("data");
-    let root = host.folder.path().join("root");
+    let root = host.folder.path().join("opt");
     std::fs::create_dir(&root).unwrap();
     std::fs::rename(data.join("secret.keys"), root.join("secret.keys.copy")).unwrap();
     assert!(!diagnose(host.folder.path(), &[], &[]).success);

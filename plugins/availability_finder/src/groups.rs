@@ -79,9 +79,9 @@ fn ensure_askable(call: &Call, me: &str, owner_ids: &[String]) -> Result<()> {
 /// What people have answered to the earlier invitations of one person.
 #[derive(Debug, Default)]
 struct Earlier {
-    /// Those who are invited into an open group and have not answered.
+    /// The people with an open invitation that they have not answered.
     waiting: BTreeSet<String>,
-    /// Those who have declined in the last 30 days.
+    /// The people who have declined an invitation in the last 30 days.
     declined: BTreeSet<String>,
     /// The number of invitations of the last 30 days that a person has not answered.
     unanswered: BTreeMap<String, usize>,

@@ -13,9 +13,9 @@ pub(crate) const HORIZON: u64 = 90 * DAY;
 pub(crate) const MOST_TIMES: u32 = 10;
 /// The questions about a group on one day. Holds and bookings count too, because their refusals answer.
 pub(crate) const QUESTIONS_OF_GROUP: Window = Window { most: 20, within: DAY };
-/// Those of them that the guests of the group's links ask, so that the others are left for the organizer.
+/// The maximum number of these questions by all guests of the group's links; the rest is reserved for the organizer.
 pub(crate) const QUESTIONS_OF_GUESTS: Window = Window { most: 10, within: DAY };
-/// Those of them that one guest asks, so that others are left for other guests.
+/// The maximum number of these questions by one guest.
 pub(crate) const QUESTIONS_OF_ONE_GUEST: Window = Window { most: 4, within: DAY };
 /// The questions in which a person's calendar counts on one day, of all groups of others together.
 pub(crate) const QUESTIONS_ABOUT_PERSON: DailyLimit =
