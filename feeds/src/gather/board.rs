@@ -8,7 +8,7 @@ use crate::{
     board::{Board, Detailed, Posting},
     entries::Refused,
     identifier::sha256,
-    state::{Held, Records, Told},
+    state::{Held, Obtained, Records},
     timestamp::Timestamp,
 };
 use std::collections::{BTreeMap, VecDeque};
@@ -56,15 +56,15 @@ pub(super) struct Known<'k> {
 
 impl Known<'_> {
     /// Returns what was read of the same answer. What is missing since then was not in it.
-    fn again(&self, digest: &str) -> Option<Told> {
+    fn again(&self, digest: &str) -> Option<Obtained> {
         let is_same = !digest.is_empty() && self.digest == digest;
-        is_same.then(|| Told {
+        is_same.then(|| Obtained {
             records: Records::Postings(
                 self.held.iter().filter(|held| held.missing == 0).cloned().collect(),
             ),
             refused: self.refused.to_vec(),
             digest: digest.to_owned(),
-            ..Told::default()
+            ..Obtained::default()
         })
     }
 }
@@ -75,7 +75,7 @@ pub(super) async fn read(
     known: &Known<'_>,
     asker: &Asker<'_>,
     now: Timestamp,
-) -> Result<Told, String> {
+) -> Result<Obtained, String> {
     let limits = asker.fetcher.limits();
     let (mut reading, mut entries, mut pages) = (Reading::default(), 0, 0);
     let mut details = Details::new(known.held, limits);
@@ -98,8 +98,8 @@ pub(super) async fn read(
         {
             digest =
                 sha256(format!("{}{READERS}{board:?}{}", known.seed, sha256(bytes)).as_bytes());
-            if let Some(told) = known.again(&digest) {
-                return Ok(told);
+            if let Some(obtained) = known.again(&digest) {
+                return Ok(obtained);
             }
         }
         let read = |bytes: Vec<u8>| board.read(&bytes, &url).map_err(|error| error.to_string());
@@ -146,7 +146,7 @@ pub(super) async fn read(
     // An answer that leads to others does not say everything.
     let is_whole = pages == 1 && !board.has_details();
     let digest = if is_whole { digest } else { String::new() };
-    Ok(Told { records: Records::Postings(held), refused, digest, ..Told::default() })
+    Ok(Obtained { records: Records::Postings(held), refused, digest, ..Obtained::default() })
 }
 
 /// Keeps what was read before on a page that could not be read now.

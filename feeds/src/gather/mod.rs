@@ -12,7 +12,7 @@ use crate::{
     record::SourceType,
     registry,
     sources::{BoardSource, Directory, Registry, Sources, Syndication},
-    state::{Kept, Records, Scope, State, Told, Trust},
+    state::{Kept, Obtained, Records, Scope, State, Trust},
     syndication::{self, Answer, Item, Offering, Reach},
     timestamp::Timestamp,
 };
@@ -132,10 +132,10 @@ pub async fn gather(
         left -= 1;
         let id = source.id();
         progress(match &answer {
-            Ok(told) => Progress::Read {
+            Ok(obtained) => Progress::Read {
                 source: id.clone(),
-                records: told.records.len(),
-                refused: told.refused.len(),
+                records: obtained.records.len(),
+                refused: obtained.refused.len(),
                 left,
             },
             Err(reason) => Progress::Failed {
@@ -158,14 +158,14 @@ async fn ask(
     sources: &Sources,
     before: Option<&Kept>,
     (fetcher, seed, now): (&Fetcher, &str, Timestamp),
-) -> Result<Told, String> {
+) -> Result<Obtained, String> {
     let budget = Budget::new(fetcher.limits());
     let asker = Asker { fetcher, ignores_robots: source.ignores_robots(), budget };
     match source {
         AnySource::Registry(registry) => {
             let bytes = asker.usual(&address(&registry.url)?).await?;
             let (all, refused) = registry::read(&bytes, registry, sources)?;
-            Ok(Told { records: Records::Organisations(all), refused, ..Told::default() })
+            Ok(Obtained { records: Records::Organisations(all), refused, ..Obtained::default() })
         }
         AnySource::Directory(directory) => ask_directory(directory, &asker).await,
         AnySource::Board(source) => {
@@ -193,7 +193,7 @@ fn address(url: &str) -> Result<Url, String> {
 }
 
 /// Reads all pages of a directory. Each page names the next one, which must be on the same host.
-async fn ask_directory(source: &Directory, asker: &Asker<'_>) -> Result<Told, String> {
+async fn ask_directory(source: &Directory, asker: &Asker<'_>) -> Result<Obtained, String> {
     let first = address(&source.url)?;
     let (mut listed, mut refused, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
     let mut next = Some(first.clone());
@@ -210,12 +210,16 @@ async fn ask_directory(source: &Directory, asker: &Asker<'_>) -> Result<Told, St
             None => None,
         };
     }
-    Ok(Told { records: Records::Listed(listed), refused, ..Told::default() })
+    Ok(Obtained { records: Records::Listed(listed), refused, ..Obtained::default() })
 }
 
 /// Reads a feed and, if it lists filings, what those about offerings say. `known` are the entries that were
 /// read before.
-async fn ask_feed(source: &Syndication, known: &[Item], asker: &Asker<'_>) -> Result<Told, String> {
+async fn ask_feed(
+    source: &Syndication,
+    known: &[Item],
+    asker: &Asker<'_>,
+) -> Result<Obtained, String> {
     let url = address(&source.url)?;
     let Answer { mut items, mut refused, reach } =
         syndication::read(&asker.usual(&url).await?, &source.url)?;
@@ -247,5 +251,5 @@ async fn ask_feed(source: &Syndication, known: &[Item], asker: &Asker<'_>) -> Re
             }
         }
     }
-    Ok(Told { records: Records::Items(items), refused, scope, ..Told::default() })
+    Ok(Obtained { records: Records::Items(items), refused, scope, ..Obtained::default() })
 }

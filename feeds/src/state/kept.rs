@@ -120,7 +120,7 @@ pub struct Held {
 
 /// What one reading of a source returned.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct Obtained {
     pub records: Records,
     pub refused: Vec<Refused>,
     pub digest: String,

@@ -3,4 +3,4 @@
 mod kept;
 mod reading;
 
-pub use kept::{Failing, Held, Kept, Origin, Quarantined, Records, Scope, State, Told, Trust};
+pub use kept::{Failing, Held, Kept, Obtained, Origin, Quarantined, Records, Scope, State, Trust};

@@ -1,7 +1,7 @@
 //! Joins a reading of a source with what is known of it: which records are missing, and whether a loss is
 //! believed.
 
-use super::kept::{Failing, Held, Kept, Records, Scope, Told, Trust};
+use super::kept::{Failing, Held, Kept, Obtained, Records, Scope, Trust};
 use crate::{
     board::{Posting, Renamed},
     directory::Listed,
@@ -24,7 +24,7 @@ impl Kept {
     /// Returns the new state of a source: the result of this reading, joined with the former state.
     pub fn after(
         former: Option<Self>,
-        asked: Result<Told, String>,
+        asked: Result<Obtained, String>,
         none: &Records,
         trust: Trust,
         now: Timestamp,
@@ -32,7 +32,7 @@ impl Kept {
         let former = former
             .filter(|kept| std::mem::discriminant(&kept.records) == std::mem::discriminant(none));
         let loss = match (&asked, &former) {
-            (Ok(told), Some(former)) => loss(told, former, trust),
+            (Ok(obtained), Some(former)) => loss(obtained, former, trust),
             _ => Loss::None,
         };
         let readings = if matches!(loss, Loss::Confirmed) { GONE } else { 1 };
@@ -42,7 +42,7 @@ impl Kept {
             Loss::None | Loss::Confirmed => asked,
         };
         match asked {
-            Ok(Told { records, refused, digest, scope }) => {
+            Ok(Obtained { records, refused, digest, scope }) => {
                 let before = former.map_or_else(|| none.clone(), |former| former.records);
                 let unread = refused.iter().filter_map(|entry| entry.id.as_deref()).collect();
                 let records = joined(records, before, (&unread, scope), readings, now);
@@ -86,12 +86,13 @@ enum Loss {
     Doubtful(String),
 }
 
-fn loss(told: &Told, former: &Kept, trust: Trust) -> Loss {
-    let (before, now) = (former.records.identifiers(), told.records.identifiers());
-    let unread: BTreeSet<&str> = told.refused.iter().filter_map(|one| one.id.as_deref()).collect();
+fn loss(obtained: &Obtained, former: &Kept, trust: Trust) -> Loss {
+    let (before, now) = (former.records.identifiers(), obtained.records.identifiers());
+    let unread: BTreeSet<&str> =
+        obtained.refused.iter().filter_map(|one| one.id.as_deref()).collect();
     let is_lost = |id: &&&str| !now.contains(**id) && !unread.contains(**id);
-    let lost = before.iter().filter(is_lost).count() - renames(told, former, &unread);
-    let is_empty = now.is_empty() && !before.is_empty() && !is_board(&told.records);
+    let lost = before.iter().filter(is_lost).count() - renames(obtained, former, &unread);
+    let is_empty = now.is_empty() && !before.is_empty() && !is_board(&obtained.records);
     let is_large = before.len() >= LEAST_JUDGED && share(lost, before.len()) > trust.largest_loss;
     if !is_empty && !is_large {
         return Loss::None;
@@ -112,8 +113,8 @@ fn postings(held: &[Held]) -> impl Iterator<Item = &Posting> {
 }
 
 /// Returns how many of the postings that are missing are there under another identifier.
-fn renames(told: &Told, former: &Kept, unread: &BTreeSet<&str>) -> usize {
-    let (Records::Postings(new), Records::Postings(former)) = (&told.records, &former.records)
+fn renames(obtained: &Obtained, former: &Kept, unread: &BTreeSet<&str>) -> usize {
+    let (Records::Postings(new), Records::Postings(former)) = (&obtained.records, &former.records)
     else {
         return 0;
     };
@@ -205,14 +206,14 @@ mod tests {
 
     const TRUST: Trust = Trust { largest_loss: 0.5, is_confirmed: false };
 
-    fn told(ids: &[&str]) -> Told {
+    fn obtained(ids: &[&str]) -> Obtained {
         let posting = |id: &&str| Posting {
             external_id: (*id).to_owned(),
             title: format!("Role {id}"),
             ..Posting::default()
         };
         let held = ids.iter().map(|id| Held { posting: posting(id), missing: 0 });
-        Told { records: Records::Postings(held.collect()), ..Told::default() }
+        Obtained { records: Records::Postings(held.collect()), ..Obtained::default() }
     }
 
     fn missing(kept: &Kept) -> Vec<(&str, u32)> {
@@ -220,11 +221,11 @@ mod tests {
         held.iter().map(|entry| (entry.posting.external_id.as_str(), entry.missing)).collect()
     }
 
-    fn after(former: Option<Kept>, asked: Result<Told, String>) -> Kept {
+    fn after(former: Option<Kept>, asked: Result<Obtained, String>) -> Kept {
         after_with(former, asked, TRUST)
     }
 
-    fn after_with(former: Option<Kept>, asked: Result<Told, String>, trust: Trust) -> Kept {
+    fn after_with(former: Option<Kept>, asked: Result<Obtained, String>, trust: Trust) -> Kept {
         let now = Timestamp::from_millis(1);
         Kept::after(former, asked, &Records::Postings(Vec::new()), trust, now)
     }
@@ -236,66 +237,69 @@ mod tests {
 
     #[test]
     fn a_role_is_gone_when_it_is_missing_twice_in_a_row() {
-        let kept = after(None, Ok(told(&["a", "b"])));
-        let once = after(Some(kept), Ok(told(&["b"])));
+        let kept = after(None, Ok(obtained(&["a", "b"])));
+        let once = after(Some(kept), Ok(obtained(&["b"])));
         assert_eq!(missing(&once), [("b", 0), ("a", 1)]);
-        let back = after(Some(once.clone()), Ok(told(&["a", "b"])));
+        let back = after(Some(once.clone()), Ok(obtained(&["a", "b"])));
         assert_eq!(missing(&back), [("a", 0), ("b", 0)]);
-        let gone = after(Some(once), Ok(told(&["b"])));
+        let gone = after(Some(once), Ok(obtained(&["b"])));
         assert_eq!(missing(&gone), [("b", 0)]);
     }
 
     #[test]
     fn what_was_read_outlives_a_source_that_fails() {
-        let kept = after(None, Ok(told(&["a"])));
+        let kept = after(None, Ok(obtained(&["a"])));
         let failed = after(Some(kept), Err("the server does not answer".to_owned()));
         assert_eq!(missing(&failed), [("a", 0)]);
         assert_eq!(failed.read_at, Some(Timestamp::from_millis(1)));
         assert!(failed.failing.is_some());
-        assert_eq!(after(Some(failed), Ok(told(&["a"]))).failing, None);
+        assert_eq!(after(Some(failed), Ok(obtained(&["a"]))).failing, None);
     }
 
     #[test]
     fn an_entry_that_cannot_be_read_is_not_missing_and_keeps_no_other_one() {
-        let kept = after(None, Ok(told(&["a", "b", "c"])));
-        let unread = |told: Told| Told { refused: vec![refused(Some("a")), refused(None)], ..told };
-        let once = after(Some(kept), Ok(unread(told(&["b"]))));
+        let kept = after(None, Ok(obtained(&["a", "b", "c"])));
+        let unread = |obtained: Obtained| Obtained {
+            refused: vec![refused(Some("a")), refused(None)],
+            ..obtained
+        };
+        let once = after(Some(kept), Ok(unread(obtained(&["b"]))));
         assert_eq!(missing(&once), [("b", 0), ("a", 0), ("c", 1)]);
-        let twice = after(Some(once), Ok(unread(told(&["b"]))));
+        let twice = after(Some(once), Ok(unread(obtained(&["b"]))));
         assert_eq!(missing(&twice), [("b", 0), ("a", 0)]);
     }
 
     #[test]
     fn a_large_loss_is_believed_when_it_is_seen_again() {
         let all = ["a", "b", "c", "d", "e", "f"];
-        let kept = after(None, Ok(told(&all)));
-        let once = after(Some(kept), Ok(told(&["a"])));
+        let kept = after(None, Ok(obtained(&all)));
+        let once = after(Some(kept), Ok(obtained(&["a"])));
         assert_eq!(once.records.len(), 6);
         let reason = &once.failing.as_ref().unwrap().reason;
         assert!(reason.starts_with("5 of its 6 records are missing"), "{reason}");
         // A full reading ends the doubt, and a second one like the first confirms it.
-        let back = after(Some(once.clone()), Ok(told(&all)));
+        let back = after(Some(once.clone()), Ok(obtained(&all)));
         assert!(!back.has_shrunk && back.failing.is_none());
-        let twice = after(Some(once.clone()), Ok(told(&["a"])));
+        let twice = after(Some(once.clone()), Ok(obtained(&["a"])));
         assert_eq!((missing(&twice), twice.has_shrunk), (vec![("a", 0)], false));
         // A source that fails in between confirms nothing.
         let failed = after(Some(once), Err("the server does not answer".to_owned()));
-        let again = after(Some(failed), Ok(told(&["a"])));
+        let again = after(Some(failed), Ok(obtained(&["a"])));
         assert_eq!(again.records.len(), 6);
     }
 
     #[test]
     fn the_operator_confirms_a_loss_at_once() {
-        let kept = after(None, Ok(told(&["a", "b", "c", "d", "e", "f"])));
+        let kept = after(None, Ok(obtained(&["a", "b", "c", "d", "e", "f"])));
         let confirmed = Trust { is_confirmed: true, ..TRUST };
-        let shrunk = after_with(Some(kept), Ok(told(&["a"])), confirmed);
+        let shrunk = after_with(Some(kept), Ok(obtained(&["a"])), confirmed);
         assert_eq!(missing(&shrunk), [("a", 0)]);
     }
 
     #[test]
     fn identifiers_that_all_change_do_not_double_the_roles() {
-        let kept = after(None, Ok(told(&["1", "2", "3", "4", "5"])));
-        let changed = || Ok(told(&["a", "b", "c", "d", "e"]));
+        let kept = after(None, Ok(obtained(&["1", "2", "3", "4", "5"])));
+        let changed = || Ok(obtained(&["a", "b", "c", "d", "e"]));
         let once = after(Some(kept), changed());
         assert_eq!(once.records.len(), 5);
         let twice = after(Some(once), changed());
@@ -306,7 +310,7 @@ mod tests {
     #[test]
     fn a_role_under_another_identifier_is_the_same_role() {
         let known_as = |ids: &[&str], department: &str| {
-            let mut reading = told(ids);
+            let mut reading = obtained(ids);
             if let Records::Postings(held) = &mut reading.records {
                 for one in held {
                     one.posting.title = "Welder".to_owned();

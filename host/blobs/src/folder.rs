@@ -39,7 +39,7 @@ impl Folder {
         format!("{digest}-{}", new_identifier(FILE, now, rand::random()))
     }
 
-    /// Creates a file for bytes that arrive. It is removed when it is dropped.
+    /// Creates a temporary file for an upload. It is deleted on drop.
     pub(crate) async fn create(&self, now: Timestamp) -> io::Result<NamedTempFile> {
         let folder = self.root.join(INCOMING);
         let prefix = format!("{}-", new_identifier(FILE, now, rand::random()));

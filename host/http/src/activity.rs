@@ -104,7 +104,7 @@ fn since(base: Instant) -> u64 {
     u64::try_from(base.elapsed().as_micros()).unwrap_or(0)
 }
 
-/// The body of an answer. The request is being answered until this is dropped.
+/// The body of a response. The request counts as in progress until this is dropped.
 pub(super) struct AnswerBody {
     body: Body,
     _answering: Answering,

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is_an_address() {
+    fn every_other_text_is_refused() {
         let long = format!("{}@example.com", "a".repeat(65));
         let longer = format!("ada@{}.com", "a.".repeat(130));
         for text in [

@@ -315,7 +315,7 @@ impl Meters {
         );
         registry.register(
             "emails",
-            "Attempts to send an email: taken by the server, tried again later, put off by the budget, not wanted any more, without a mailbox, or failed",
+            "Attempts to send an email: taken by the server, tried again later, postponed by the budget, no longer needed, without a mailbox, or failed",
             self.emails.clone(),
         );
         registry.register(

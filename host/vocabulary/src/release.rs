@@ -138,7 +138,7 @@ pub static RELEASE_RULES: [ReleaseRule; 4] = [
 pub struct ReleaseBreach {
     /// The name of the rule.
     pub rule: &'static str,
-    /// The figures, in a sentence.
+    /// The measured values behind the breach, as one sentence for the operator.
     pub text: String,
 }
 

@@ -123,8 +123,9 @@ pub(crate) fn pass_on(listing: &mut Stored<Listing>, owner_id: String) -> Result
     write(listing, before)
 }
 
-/// Writes a listing with its card, its timers and its relations; `before` are its relations so far.
-pub(crate) fn write(listing: &mut Stored<Listing>, before: Vec<Tuple>) -> Result<()> {
+/// Writes a listing with its card, its timers and its relations. `former_relations` are the relations that are stored
+/// before this write.
+pub(crate) fn write(listing: &mut Stored<Listing>, former_relations: Vec<Tuple>) -> Result<()> {
     let (id, value) = (&listing.id, &listing.value);
     match value.is_searchable() {
         true => {
@@ -134,8 +135,10 @@ pub(crate) fn write(listing: &mut Stored<Listing>, before: Vec<Tuple>) -> Result
     }
     set_timers(id, value)?;
     let after = tuples(id, value);
-    let removed: Vec<_> = before.iter().filter(|tuple| !after.contains(tuple)).cloned().collect();
-    let added: Vec<_> = after.into_iter().filter(|tuple| !before.contains(tuple)).collect();
+    let removed: Vec<_> =
+        former_relations.iter().filter(|tuple| !after.contains(tuple)).cloned().collect();
+    let added: Vec<_> =
+        after.into_iter().filter(|tuple| !former_relations.contains(tuple)).collect();
     if !removed.is_empty() || !added.is_empty() {
         relations::relate(added, removed)?;
     }

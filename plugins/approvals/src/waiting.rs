@@ -18,8 +18,8 @@ pub(crate) fn get(call: &Call, approval_id: &str) -> Result<ApprovalView> {
     Ok(view(&WaitingCall::load_own(call, approval_id)?))
 }
 
-/// Keeps a call that waits. The same call gets the id that it has already, and so does one that was denied lately. The
-/// approval under which a call was made, and that does not suffice, is not found again.
+/// Stores a call that waits for approval. If the same call is already waiting, or was denied recently, returns that
+/// approval. The approval that the call was made under, and that does not cover it, is not returned.
 pub(crate) fn hold(call: &Call, input: Hold) -> Result<Held> {
     let now = call.now();
     let mut book = BOOKS.get_or_default(&input.owner_id)?;

@@ -57,7 +57,7 @@ pub(crate) enum CalendarError {
         conflict,
         retryable,
         conflict_detail = json!({ "kind": "schedule", "busy": busy }),
-        next = look(slot)
+        next = get_freebusy(slot)
     )]
     SlotTaken { busy: Vec<Slot>, slot: Slot },
     /// This block is of a calendar that was subscribed to. Change it there, or end the subscription.
@@ -150,6 +150,6 @@ pub(crate) fn get_availability() -> Next {
     Next::action(CAPABILITY, "get_availability")
 }
 
-fn look(slot: Slot) -> Next {
+fn get_freebusy(slot: Slot) -> Next {
     Next::action(CAPABILITY, "get_freebusy").field("start", slot.start).field("end", slot.end)
 }

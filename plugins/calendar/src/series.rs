@@ -139,8 +139,8 @@ impl Series {
         }
     }
 
-    /// Visits the starts of the rule in a range of local times, excluded ones too, but not those
-    /// that are additional occurrences as well.
+    /// Visits every start that the recurrence rule generates in a range of local times. Includes
+    /// excluded dates (EXDATE), skips dates that are also listed as RDATE.
     pub(crate) fn each_start(
         &self,
         range: (DateTime, DateTime),

@@ -11,7 +11,7 @@ pub(crate) const CAPABILITY: &str = "calendar";
 pub(crate) const ME: &str = "me";
 const WHOSE: &str = "^(me|own_[0-9A-Za-z]{1,36})$";
 /// The pattern of a date, a local time, or an instant (RFC 3339).
-const MOMENT: &str = "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2})?)?$";
+const DATE_OR_TIME: &str = "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2})?)?$";
 const HOUR: &str = "^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$";
 
 /// The document that every change of a person's calendar writes, keyed by the owner's id. Of two
@@ -214,10 +214,10 @@ pub(crate) struct Availability {
 pub(crate) struct AddBlock {
     /// The start: a local time such as `2026-11-23T09:00:00`, an instant (RFC 3339), or a date for
     /// whole days.
-    #[schemars(regex(pattern = MOMENT))]
+    #[schemars(regex(pattern = DATE_OR_TIME))]
     pub(crate) start: String,
     /// The end, in the same form as `start`, and later. A date is the first day after the block.
-    #[schemars(regex(pattern = MOMENT))]
+    #[schemars(regex(pattern = DATE_OR_TIME))]
     pub(crate) end: String,
     /// The time zone of the local times: an IANA name. The default is that of the person's
     /// availability, or else UTC.

@@ -69,7 +69,7 @@ pub(crate) fn no_org() -> Refusal {
 
 pub(crate) fn not_permitted(org_id: &str) -> Refusal {
     let get = Next::action("social_org", "get").field("org_id", org_id);
-    let message = "Only an owner or an admin of the organisation may prove it, while one is there.";
+    let message = "Only an owner or admin of the organisation can verify it as long as it has one.";
     common(ErrorCode::NotPermitted, message, get)
 }
 

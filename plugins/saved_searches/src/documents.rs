@@ -129,8 +129,8 @@ pub(crate) struct News {
     pub(crate) owner_id: String,
     /// The number of hits of the search.
     pub(crate) kept: u32,
-    /// When the newest of the listings was published whose hits made room for others. One that was
-    /// published then or before is not announced.
+    /// The publication time of the newest listing whose hit was evicted. Listings published at or
+    /// before it are not announced.
     pub(crate) dropped_through: u64,
     /// The number of the hit that was stored last.
     pub(crate) last: u64,

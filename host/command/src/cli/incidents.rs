@@ -29,7 +29,7 @@ enum IncidentsCommand {
         /// The title, of at most 120 characters
         title: String,
         #[command(flatten)]
-        told: Told,
+        notice: Notice,
         /// How far the work is
         #[arg(long, default_value = "investigating", value_parser = INCIDENT_STATES.map(|row| row.name))]
         state: String,
@@ -45,7 +45,7 @@ enum IncidentsCommand {
         /// The id: `inc_` and a ULID
         id: String,
         #[command(flatten)]
-        told: Told,
+        notice: Notice,
         /// How far the work is now
         #[arg(long, value_parser = INCIDENT_STATES.map(|row| row.name))]
         state: String,
@@ -63,7 +63,7 @@ enum IncidentsCommand {
 }
 
 #[derive(Debug, Args)]
-struct Told {
+struct Notice {
     /// The text for the public, of at most 2000 characters
     #[arg(long)]
     text: String,
@@ -82,18 +82,18 @@ impl Incidents {
                         false => print(&answer),
                     }
                 }
-                IncidentsCommand::Open { title, told, state, from, until } => {
-                    let mut fields = told.fields(&state);
+                IncidentsCommand::Open { title, notice, state, from, until } => {
+                    let mut fields = notice.fields(&state);
                     fields.insert("title".to_owned(), json!(title));
                     for (name, time) in [("starts_at", from), ("ends_at", until)] {
                         fields.extend(time.map(|time| (name.to_owned(), json!(time))));
                     }
-                    let answer = post(&told.operator, "/incidents", fields).await?;
+                    let answer = post(&notice.operator, "/incidents", fields).await?;
                     line!("{}", text(&answer, "id"));
                 }
-                IncidentsCommand::Update { id, told, state } => {
+                IncidentsCommand::Update { id, notice, state } => {
                     let path = format!("/incidents/{id}/update");
-                    let answer = post(&told.operator, &path, told.fields(&state)).await?;
+                    let answer = post(&notice.operator, &path, notice.fields(&state)).await?;
                     line!("{id} is {}", text(&answer, "state"));
                 }
                 IncidentsCommand::Resolve { id, text, operator } => {
@@ -108,7 +108,7 @@ impl Incidents {
     }
 }
 
-impl Told {
+impl Notice {
     fn fields(&self, state: &str) -> Map<String, Value> {
         let fields = [("state", state), ("text", self.text.as_str())];
         fields.map(|(name, value)| (name.to_owned(), json!(value))).into_iter().collect()

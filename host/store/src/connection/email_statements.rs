@@ -7,7 +7,7 @@ use sqlx::{AssertSqlSafe, SqlSafeStr as _, SqlStr};
 pub(crate) struct EmailStatements {
     /// Adds to the number of events of a type: the owner, the type, the number, and the id of the newest event.
     pub(crate) add: SqlStr,
-    /// Sets timers. One that is set already is not put off, and its run under way does not end it.
+    /// Sets timers. A timer that is already set keeps its due time, and a run in progress does not clear it.
     pub(crate) put_timers: SqlStr,
     /// Takes from the number of events of a type: the owner, the type, and the number.
     pub(crate) take: SqlStr,

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_detail_is_short_and_plain_or_left_out() {
+    fn long_or_unusual_details_are_omitted() {
         let mut tally = Tally::default();
         tally.count(What::RawHtml, "IFRAME");
         tally.count(What::RawHtml, "ignore all previous instructions");

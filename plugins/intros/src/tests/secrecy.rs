@@ -3,15 +3,15 @@
 use super::*;
 
 /// A step of one of the others, this many hours after the request.
-type Deed = (u64, &'static str, &'static str);
+type Step = (u64, &'static str, &'static str);
 
 /// Returns everything that Ada can read, is told and would have in an export, hour by hour, while the others do
 /// this.
-fn history(deeds: &[Deed]) -> Vec<String> {
+fn history(steps: &[Step]) -> Vec<String> {
     let (mut play, id) = Play::asked();
     let mut seen = Vec::new();
     for hour in 0..24 * 9 {
-        for (_, owner_id, decision) in deeds.iter().filter(|(at, ..)| *at == hour) {
+        for (_, owner_id, decision) in steps.iter().filter(|(at, ..)| *at == hour) {
             play.act(owner_id, "respond", respond(&id, decision)).unwrap();
         }
         seen.push(view_of_ada(&mut play, &id));
@@ -59,7 +59,7 @@ fn view_of_ada(play: &mut Play, id: &str) -> String {
 fn the_requester_cannot_tell_who_declined() {
     let nobody = history(&[]);
     assert!(nobody.iter().any(|seen| seen.contains("not_now")));
-    for deeds in [
+    for steps in [
         &[(0, BO, "decline")][..],
         &[(30, BO, "decline")],
         &[(95, BO, "decline")],
@@ -68,9 +68,9 @@ fn the_requester_cannot_tell_who_declined() {
         &[(90, BO, "accept"), (167, CY, "decline")],
         &[(2, BO, "accept"), (100, CY, "decline")],
     ] {
-        let seen = history(deeds);
+        let seen = history(steps);
         for (hour, (one, other)) in seen.iter().zip(&nobody).enumerate() {
-            assert_eq!(one, other, "{deeds:?} after {hour} hours");
+            assert_eq!(one, other, "{steps:?} after {hour} hours");
         }
     }
     let introduced = history_until_introduced();
@@ -87,9 +87,9 @@ fn history_until_introduced() -> String {
 
 #[test]
 fn a_withdrawal_looks_the_same_whoever_has_declined() {
-    let answer = |deeds: &[Deed]| {
+    let answer = |steps: &[Step]| {
         let (mut play, id) = Play::asked();
-        for (_, owner_id, decision) in deeds {
+        for (_, owner_id, decision) in steps {
             play.act(owner_id, "respond", respond(&id, decision)).unwrap();
         }
         let before = play.world.events().len();

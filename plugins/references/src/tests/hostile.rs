@@ -4,9 +4,9 @@
 use super::*;
 use proptest::prelude::*;
 
-/// The event of one step.
+/// One step of a history.
 #[derive(Debug, Clone, Copy)]
-enum Deed {
+enum Step {
     /// Ada (true) or Bo writes.
     Write(bool),
     Withdraw(bool),
@@ -42,21 +42,21 @@ impl Model {
     }
 }
 
-fn deeds() -> impl Strategy<Value = Vec<Deed>> {
-    let deed = prop_oneof![
-        any::<bool>().prop_map(Deed::Write),
-        any::<bool>().prop_map(Deed::Withdraw),
-        any::<bool>().prop_map(Deed::Look),
-        any::<bool>().prop_map(Deed::Reply),
-        any::<bool>().prop_map(Deed::Show),
-        (0_u64..3).prop_map(Deed::Pass),
-        (100_u64..200).prop_map(Deed::Pass),
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        any::<bool>().prop_map(Step::Write),
+        any::<bool>().prop_map(Step::Withdraw),
+        any::<bool>().prop_map(Step::Look),
+        any::<bool>().prop_map(Step::Reply),
+        any::<bool>().prop_map(Step::Show),
+        (0_u64..3).prop_map(Step::Pass),
+        (100_u64..200).prop_map(Step::Pass),
     ];
-    prop::collection::vec(deed, 1..25)
+    prop::collection::vec(step, 1..25)
 }
 
 /// Returns everything that a person can call, each answer as text, and what they were told.
-fn look(play: &mut Play, me: &str, other: &str, encounter_id: &str) -> String {
+fn views(play: &mut Play, me: &str, other: &str, encounter_id: &str) -> String {
     let mut seen = String::new();
     for (action, input) in [
         ("encounter", json!({ "encounter_id": encounter_id })),
@@ -74,24 +74,24 @@ fn look(play: &mut Play, me: &str, other: &str, encounter_id: &str) -> String {
 }
 
 /// Returns the history as it would be if the other person had done nothing in secret.
-fn alone(deeds: &[Deed], is_ada: bool) -> String {
+fn alone(steps: &[Step], is_ada: bool) -> String {
     let (mut play, id) = Play::met();
-    for deed in deeds {
-        match *deed {
-            Deed::Write(by) if by == is_ada => {
+    for step in steps {
+        match *step {
+            Step::Write(by) if by == is_ada => {
                 drop(play.act(name(by), "write", write(&id, text(by))))
             }
-            Deed::Withdraw(by) if by == is_ada => {
+            Step::Withdraw(by) if by == is_ada => {
                 drop(play.act(name(by), "withdraw", json!({ "encounter_id": id })));
             }
-            Deed::Show(by) if by == is_ada => {
+            Step::Show(by) if by == is_ada => {
                 drop(play.act(name(by), "show", json!({ "owner_id": CY })));
             }
-            Deed::Pass(hours) => play.pass(hours),
+            Step::Pass(hours) => play.pass(hours),
             _ => {}
         }
     }
-    look(&mut play, name(is_ada), name(!is_ada), &id)
+    views(&mut play, name(is_ada), name(!is_ada), &id)
 }
 
 fn name(is_ada: bool) -> &'static str {
@@ -106,12 +106,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn nobody_sees_what_is_not_shown(deeds in deeds()) {
+    fn nobody_sees_what_is_not_shown(steps in steps()) {
         let (mut play, id) = Play::met();
         let mut model = Model::default();
-        for (step, deed) in deeds.iter().enumerate() {
-            match *deed {
-                Deed::Write(by) => {
+        for (index, step) in steps.iter().enumerate() {
+            match *step {
+                Step::Write(by) => {
                     let written = play.act(name(by), "write", write(&id, text(by)));
                     prop_assert_eq!(written.is_ok(), !model.is_closed);
                     if !model.is_closed {
@@ -119,7 +119,7 @@ proptest! {
                         prop_assert!(!written.unwrap().to_string().contains(text(!by)));
                     }
                 }
-                Deed::Withdraw(by) => {
+                Step::Withdraw(by) => {
                     let withdrawn = play.act(name(by), "withdraw", json!({ "encounter_id": id }));
                     let is_there = model.written[usize::from(by)].is_some() && !model.is_closed;
                     prop_assert_eq!(withdrawn.is_ok(), is_there);
@@ -127,16 +127,16 @@ proptest! {
                         model.written[usize::from(by)] = None;
                     }
                 }
-                Deed::Look(by) => {
-                    let seen = look(&mut play, name(by), name(!by), &id);
+                Step::Look(by) => {
+                    let seen = views(&mut play, name(by), name(!by), &id);
                     prop_assert_eq!(seen.contains(text(!by)), model.shown[usize::from(!by)]);
                     if !model.is_closed {
                         // It is the same as if the other person had done nothing at all.
-                        let alone = alone(&deeds[..step], by);
+                        let alone = alone(&steps[..index], by);
                         prop_assert_eq!(seen, alone);
                     }
                 }
-                Deed::Reply(by) => {
+                Step::Reply(by) => {
                     let reference = play.world.documents(REFERENCES).into_iter();
                     let about = reference.filter(|found| found.value.about_id == name(by));
                     for reference in about {
@@ -145,13 +145,13 @@ proptest! {
                         prop_assert_eq!(replied.is_ok(), reference.value.reply.is_none());
                     }
                 }
-                Deed::Show(by) => {
+                Step::Show(by) => {
                     play.act(name(by), "show", json!({ "owner_id": CY })).unwrap();
                     let about = json!({ "owner_id": name(by) });
                     let seen = play.act(CY, "about", about).unwrap().to_string();
                     prop_assert_eq!(seen.contains(text(!by)), model.shown[usize::from(!by)]);
                 }
-                Deed::Pass(hours) => {
+                Step::Pass(hours) => {
                     play.pass(hours);
                     model.pass(hours);
                 }

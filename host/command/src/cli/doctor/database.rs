@@ -9,13 +9,13 @@ use portolan_store::{DatabaseUrl, DbError, Examination, examine, is_in_use};
 use portolan_vocabulary::Timestamp;
 use std::time::Duration;
 
-/// The time for all looks at the database.
-const LOOKING_TIME: Duration = Duration::from_secs(10);
+/// The time for all checks of the database.
+const EXAMINATION_TIME: Duration = Duration::from_secs(10);
 /// The part of the connections of a server, in percent, from which on it is warned of.
 const MANY_CONNECTIONS: u64 = 90;
 
 /// Returns what is wrong with the database. `keys` are the names of the secret keys, if they are known.
-pub(super) async fn look(config: &Config, keys: Option<&[String]>) -> Vec<Problem> {
+pub(super) async fn find_problems(config: &Config, keys: Option<&[String]>) -> Vec<Problem> {
     let mut problems = Vec::new();
     if let DatabaseUrl::Sqlite(path) = &config.database_url
         && is_in_use(path)
@@ -27,7 +27,7 @@ pub(super) async fn look(config: &Config, keys: Option<&[String]>) -> Vec<Proble
             format!("`fuser -v {name}-lock` names it; wait for its start, or end it; two hosts cannot use one file"),
         ));
     }
-    match examine(&config.database_url, LOOKING_TIME).await {
+    match examine(&config.database_url, EXAMINATION_TIME).await {
         Ok(Some(found)) => problems.extend(judge(&found, keys)),
         // The first start makes it.
         Ok(None) => {}
@@ -79,7 +79,7 @@ fn judge(found: &Examination, keys: Option<&[String]>) -> Vec<Problem> {
     if found.is_cut_short {
         problems.push(Problem::warning(
             &DATABASE,
-            format!("it is too large to be checked for damage in {} s", LOOKING_TIME.as_secs()),
+            format!("it is too large to be checked for damage in {} s", EXAMINATION_TIME.as_secs()),
             "`portolan backup FILE` checks all of it",
         ));
     }

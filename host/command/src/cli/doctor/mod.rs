@@ -121,7 +121,7 @@ impl Doctor {
                 let is_expected = self.admin_url.is_some() || unanswered.is_err();
                 problems.push(unreachable(&reason, is_expected));
                 if let Some(config) = &config {
-                    problems.extend(outside::look(config).await);
+                    problems.extend(outside::find_problems(config).await);
                 }
                 State::Silent
             }

@@ -22,11 +22,11 @@ const ENOUGH_FILES: u64 = 4096;
 const MAX_FILES: usize = 100;
 
 /// Returns what would keep a host with this configuration from starting, or from serving well.
-pub(super) async fn look(config: &Config) -> Vec<Problem> {
+pub(super) async fn find_problems(config: &Config) -> Vec<Problem> {
     let (keys, problem) = key_names(config);
     let mut problems: Vec<_> = problem.into_iter().collect();
     problems.extend(check_folders(config));
-    problems.extend(database::look(config, keys.as_deref()).await);
+    problems.extend(database::find_problems(config, keys.as_deref()).await);
     problems.extend(check_port("listen", config.listen));
     problems.extend(check_port("admin_listen", config.admin_listen));
     problems.extend(check_catalog(&config.catalog_dir));
