@@ -41,7 +41,7 @@ pub(super) struct Context<'a> {
 }
 
 /// What one item or one board says about a target's funding or hiring.
-struct Statement {
+struct Report {
     kind: SignalKind,
     target_id: String,
     /// The identifier of the item or the board as a source. An item without a URL has one too,
@@ -68,8 +68,8 @@ pub(super) fn signals(
     let known = |signal: &Signal| context.town.with_id(&signal.target_id).is_some();
     let mut signals: Vec<Signal> = former.into_iter().filter(known).collect();
     let boards = boards(context);
-    for statement in heard.iter().filter_map(|item| statement(item, context)).chain(boards) {
-        add(&mut signals, statement, context.now);
+    for report in heard.iter().filter_map(|item| report(item, context)).chain(boards) {
+        add(&mut signals, report, context.now);
     }
     let stops: Vec<&Heard<'_>> = heard.iter().filter(|item| item.stops_hiring).collect();
     for signal in &mut signals {
@@ -80,7 +80,7 @@ pub(super) fn signals(
     signals
 }
 
-fn statement(heard: &Heard<'_>, context: &Context<'_>) -> Option<Statement> {
+fn report(heard: &Heard<'_>, context: &Context<'_>) -> Option<Report> {
     let (place, claim) = (heard.about?, heard.signal.as_ref()?);
     let kind = match claim.predicate {
         Predicate::RaisedFunding => SignalKind::Funding,
@@ -104,7 +104,7 @@ fn statement(heard: &Heard<'_>, context: &Context<'_>) -> Option<Statement> {
         announced_on: Some(heard.at),
         filing_ref: heard.is_filing().then(|| heard.source_id.clone()),
     });
-    Some(Statement {
+    Some(Report {
         kind,
         target_id: place.target_id.clone(),
         key: heard.source_id.clone(),
@@ -122,11 +122,11 @@ fn statement(heard: &Heard<'_>, context: &Context<'_>) -> Option<Statement> {
 
 /// Returns a statement for each company with open roles on its own board: that shows that it is
 /// hiring, even if no item says so.
-fn boards(context: &Context<'_>) -> Vec<Statement> {
+fn boards(context: &Context<'_>) -> Vec<Report> {
     let seen = |role: &&Role| role.maturity == RoleMaturity::Verified;
     let targets: BTreeSet<&String> =
         context.open.roles.iter().filter(seen).map(|role| &role.target_id).collect();
-    let statement = targets.into_iter().filter_map(|target_id| {
+    let reports = targets.into_iter().filter_map(|target_id| {
         let name = &context.town.with_id(target_id)?.organisation.name;
         let mine =
             || context.open.roles.iter().filter(seen).filter(|role| role.target_id == *target_id);
@@ -142,7 +142,7 @@ fn boards(context: &Context<'_>) -> Vec<Statement> {
             excerpt: role.title.clone(),
             ..board.clone()
         };
-        Some(Statement {
+        Some(Report {
             kind: SignalKind::Hiring,
             target_id: target_id.clone(),
             key: source.id.clone(),
@@ -157,88 +157,80 @@ fn boards(context: &Context<'_>) -> Vec<Statement> {
             board: true,
         })
     });
-    statement.collect()
+    reports.collect()
 }
 
 /// Adds a statement to the signal to which it belongs, or begins a new signal.
-fn add(signals: &mut Vec<Signal>, statement: Statement, now: Timestamp) {
-    let same = |signal: &&mut Signal| {
-        signal.kind == statement.kind && signal.target_id == statement.target_id
-    };
+fn add(signals: &mut Vec<Signal>, report: Report, now: Timestamp) {
+    let same =
+        |signal: &&mut Signal| signal.kind == report.kind && signal.target_id == report.target_id;
     let mine: Vec<&mut Signal> = signals.iter_mut().filter(same).collect();
     let count = mine.len();
-    let own_id = stable("sig", &[&statement.key]);
+    let own_id = stable("sig", &[&report.key]);
     let heard_before = mine.iter().any(|signal| {
-        let cites = signal.sources.iter().any(|source| source.id == statement.key);
-        let same_again = statement.source.is_none() && signal.id == own_id;
-        same_again || (cites && !(statement.board && signal.maturity.is_over()))
+        let cites = signal.sources.iter().any(|source| source.id == report.key);
+        let same_again = report.source.is_none() && signal.id == own_id;
+        same_again || (cites && !(report.board && signal.maturity.is_over()))
     });
-    if heard_before || mine.iter().any(|signal| is_retracted(signal, &statement)) {
+    if heard_before || mine.iter().any(|signal| is_retracted(signal, &report)) {
         return;
     }
     // An item that had no URL when it began the signal may have one now.
-    let began_here = |signal: &Signal| signal.id == own_id && !statement.board;
+    let began_here = |signal: &Signal| signal.id == own_id && !report.board;
     if let Some(signal) =
-        mine.into_iter().find(|signal| began_here(signal) || belongs(signal, &statement))
+        mine.into_iter().find(|signal| began_here(signal) || belongs(signal, &report))
     {
-        join(signal, statement);
+        join(signal, report);
         return;
     }
-    let id = match (statement.board, count) {
-        (true, 1..) => stable("sig", &[&statement.key, &count.to_string()]),
+    let id = match (report.board, count) {
+        (true, 1..) => stable("sig", &[&report.key, &count.to_string()]),
         _ => own_id,
     };
-    signals.push(new_signal(id, statement, now));
+    signals.push(new_signal(id, report, now));
 }
 
 /// Returns whether the statement is a board's and not newer than the signal's retraction: only a
 /// newer role can begin another signal.
-fn is_retracted(signal: &Signal, statement: &Statement) -> bool {
+fn is_retracted(signal: &Signal, report: &Report) -> bool {
     let last = signal.maturity_history.last();
-    statement.board
-        && last.is_some_and(|step| step.to == Maturity::Retracted && statement.at <= step.at)
+    report.board && last.is_some_and(|step| step.to == Maturity::Retracted && report.at <= step.at)
 }
 
 /// Returns whether the statement is about the same round or the same hiring as the signal.
-fn belongs(signal: &Signal, statement: &Statement) -> bool {
-    match (statement.kind, &signal.funding, &statement.funding) {
+fn belongs(signal: &Signal, report: &Report) -> bool {
+    match (report.kind, &signal.funding, &report.funding) {
         (SignalKind::Funding, Some(known), Some(new)) => {
             let rounds = known.round.as_ref().zip(new.round.as_ref());
-            let near =
-                signal.occurred_at.since(statement.at).max(statement.at.since(signal.occurred_at));
+            let near = signal.occurred_at.since(report.at).max(report.at.since(signal.occurred_at));
             rounds.is_none_or(|(one, other)| one == other) && near <= ONE_ROUND
         }
         (SignalKind::Hiring, ..) => {
             let is_same_work = |hiring: &Hiring| {
                 hiring.functions.is_empty()
                     || hiring.evidence == HiringEvidence::AtsBoard
-                    || hiring
-                        .functions
-                        .iter()
-                        .any(|function| statement.functions.contains(function))
+                    || hiring.functions.iter().any(|function| report.functions.contains(function))
             };
-            let fits = !statement.board || signal.hiring.as_ref().is_some_and(is_same_work);
+            let fits = !report.board || signal.hiring.as_ref().is_some_and(is_same_work);
             !signal.maturity.is_over() && fits
         }
         _ => false,
     }
 }
 
-fn join(signal: &mut Signal, statement: Statement) {
+fn join(signal: &mut Signal, report: Report) {
     // An announcement is surer than a report; a signal of an earlier version has no modality.
-    if signal.modality == Some(Modality::Reported)
-        && statement.modality == Some(Modality::Announced)
-    {
-        signal.modality = statement.modality;
-        signal.evidence.clone_from(&statement.evidence);
+    if signal.modality == Some(Modality::Reported) && report.modality == Some(Modality::Announced) {
+        signal.modality = report.modality;
+        signal.evidence.clone_from(&report.evidence);
     }
-    let publisher = statement.source.as_ref().map(|source| &source.publisher);
+    let publisher = report.source.as_ref().map(|source| &source.publisher);
     let cited = signal.sources.iter().filter(|source| Some(&source.publisher) == publisher);
     if cited.count() < MOST_OF_PUBLISHER {
-        signal.sources.extend(statement.source);
+        signal.sources.extend(report.source);
     }
-    signal.occurred_at = signal.occurred_at.min(statement.at);
-    if let (Some(known), Some(new)) = (&mut signal.funding, statement.funding) {
+    signal.occurred_at = signal.occurred_at.min(report.at);
+    if let (Some(known), Some(new)) = (&mut signal.funding, report.funding) {
         known.round = known.round.take().or(new.round);
         if known.amount.is_none() {
             known.amount = new.amount;
@@ -253,8 +245,8 @@ fn join(signal: &mut Signal, statement: Statement) {
             }
         }
     }
-    if let Some(hiring) = signal.hiring.as_mut().filter(|_| !statement.board) {
-        for function in statement.functions {
+    if let Some(hiring) = signal.hiring.as_mut().filter(|_| !report.board) {
+        for function in report.functions {
             if !hiring.functions.contains(&function) {
                 hiring.functions.push(function);
             }
@@ -262,36 +254,36 @@ fn join(signal: &mut Signal, statement: Statement) {
     }
 }
 
-fn new_signal(id: String, statement: Statement, now: Timestamp) -> Signal {
-    let evidence = match &statement.source {
-        _ if statement.board => HiringEvidence::AtsBoard,
+fn new_signal(id: String, report: Report, now: Timestamp) -> Signal {
+    let evidence = match &report.source {
+        _ if report.board => HiringEvidence::AtsBoard,
         Some(source) if source.kind == SourceType::CompanySite => HiringEvidence::CareersPage,
         _ => HiringEvidence::Post,
     };
-    let hiring = (statement.kind == SignalKind::Hiring).then_some(Hiring {
+    let hiring = (report.kind == SignalKind::Hiring).then_some(Hiring {
         role_count: 0,
-        functions: if statement.board { Vec::new() } else { statement.functions },
+        functions: if report.board { Vec::new() } else { report.functions },
         role_ids: Vec::new(),
         evidence,
     });
     Signal {
         id,
-        kind: statement.kind,
-        target_id: statement.target_id,
-        headline: statement.headline,
-        summary: statement.summary,
-        occurred_at: statement.at,
+        kind: report.kind,
+        target_id: report.target_id,
+        headline: report.headline,
+        summary: report.summary,
+        occurred_at: report.at,
         detected_at: now,
         // This is a placeholder: `update` sets the maturity in the same build.
         maturity: Maturity::Unsourced,
         maturity_history: Vec::new(),
         confidence: 0.0,
         label: String::new(),
-        sources: statement.source.into_iter().collect(),
-        funding: statement.funding,
+        sources: report.source.into_iter().collect(),
+        funding: report.funding,
         hiring,
-        evidence: statement.evidence,
-        modality: statement.modality,
+        evidence: report.evidence,
+        modality: report.modality,
         handoff_ids: Vec::new(),
         first_seen_at: now,
         updated_at: now,
