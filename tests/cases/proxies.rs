@@ -1,7 +1,8 @@
 //! A host behind nginx and Caddy, as `docs/proxies.md` configures them.
 
 use crate::harness::{
-    Host, PATIENCE, Reply, component,
+    Host, PATIENCE, Reply, arrivals, component,
+    inbox::{Reader, texts},
     mcp::{LEGACY, Mcp, Messages},
     media::{NAMES, put},
     oauth::{ADA, balance, call, code, post, public_client, redemption, text},
@@ -63,6 +64,24 @@ async fn check_mcp(host: &Host) {
     }
 }
 
+/// Checks that an event answers a long poll, and that events of a stream arrive while it is open.
+async fn check_events(host: &Host) {
+    let reader = Reader::new(host).await;
+    let send = async |words: &[&str]| {
+        while host.waiting_readers().await == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        reader.send_events("towns/1", words).await;
+    };
+    let started = Instant::now();
+    let (page, ()) = tokio::join!(reader.page("wait=50"), send(&["one"]));
+    assert_eq!(texts(&page), ["one"]);
+    assert!(started.elapsed() < Duration::from_secs(45), "the answer waited for its end");
+    let after = page["cursor"].as_str().unwrap().parse().unwrap();
+    let (arrived, ()) = tokio::join!(arrivals::stream(&reader, after, 2), send(&["two", "three"]));
+    assert_eq!(arrived.len(), 2, "{arrived:?}");
+}
+
 /// Checks that a body of the largest size reaches the host, and that the host itself refuses a larger one.
 async fn check_upload(host: &Host) {
     let token = host.token(ALL).await;
@@ -110,9 +129,11 @@ async fn check_address(proxy: &Proxy, host: &Host) {
 }
 
 async fn check(server: Server) {
-    let (proxy, host) = Proxy::start(server, &[&NAMES[..], &["ledger"]].concat()).await;
+    let (proxy, host) =
+        Proxy::start(server, &[&NAMES[..], &["herald", "ledger", "svc_events"]].concat()).await;
     check_sign_in(&proxy, &host).await;
     check_mcp(&host).await;
+    check_events(&host).await;
     check_upload(&host).await;
     check_file(&host).await;
     check_address(&proxy, &host).await;

@@ -134,7 +134,7 @@ impl Identity {
         let metadata = &client.metadata;
         let keys = match (&metadata.jwks, &metadata.jwks_uri) {
             (Some(keys), _) => keys.clone(),
-            (None, Some(uri)) => self.documents.keys(uri).await?,
+            (None, Some(uri)) => self.documents.keys(uri, self.clock.now()).await?,
             (None, None) => return Err(invalid_client()),
         };
         let mut unit = self.unit();

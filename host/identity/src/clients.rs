@@ -37,7 +37,8 @@ impl Identity {
     /// Returns `None` if there is no such registration, and fails if the document cannot be used.
     pub async fn lookup_client(&self, id: &str) -> Result<Option<Client>, IdentityError> {
         if id.starts_with("https://") {
-            return self.documents.client(id, &self.settings.redirects).await.map(Some);
+            let (redirects, now) = (&self.settings.redirects, self.clock.now());
+            return self.documents.client(id, redirects, now).await.map(Some);
         }
         let client = read::<ClientRecord>(&mut self.unit(), &self.records.clients, id).await;
         let client = match client {

@@ -81,9 +81,10 @@ impl Documents {
         &self,
         id: &str,
         redirects: &RedirectHosts,
+        now: Timestamp,
     ) -> Result<Client, IdentityError> {
         ensure_plain_address(id)?;
-        let fetch = async { Arc::new(self.fetch(id, redirects).await) };
+        let fetch = async { Arc::new(self.fetch(id, redirects, now).await) };
         let client = self.clients.get_with_by_ref(id, fetch).await;
         Result::clone(&client).map_err(IdentityError::from)
     }
@@ -94,14 +95,14 @@ impl Documents {
     }
 
     /// Returns the keys that a client publishes at an address (RFC 7517).
-    pub(crate) async fn keys(&self, uri: &str) -> Result<JwkSet, IdentityError> {
-        let fetch = async { Arc::new(self.fetch_keys(uri).await) };
+    pub(crate) async fn keys(&self, uri: &str, now: Timestamp) -> Result<JwkSet, IdentityError> {
+        let fetch = async { Arc::new(self.fetch_keys(uri, now).await) };
         let keys = self.keys.get_with_by_ref(uri, fetch).await;
         Result::clone(&keys).map_err(IdentityError::from)
     }
 
-    async fn fetch_keys(&self, uri: &str) -> Result<JwkSet, OAuthError> {
-        self.count_request(uri)?;
+    async fn fetch_keys(&self, uri: &str, now: Timestamp) -> Result<JwkSet, OAuthError> {
+        self.count_request(uri, now)?;
         let keys = self.outgoing.get_json(uri, DOCUMENT_BYTES).await;
         let keys = keys.map_err(|error| unusable(format!("its jwks_uri: {error}")))?;
         let keys: JwkSet = serde_json::from_slice(&keys)
@@ -113,19 +114,24 @@ impl Documents {
     }
 
     /// Counts a request to the server of an address.
-    fn count_request(&self, address: &str) -> Result<(), OAuthError> {
+    fn count_request(&self, address: &str, now: Timestamp) -> Result<(), OAuthError> {
         let server = Url::parse(address).ok().map(|url| url.authority().to_owned());
         let bucket = self.requests.get_with(server.unwrap_or_default(), Arc::default);
         let mut bucket = bucket.lock().unwrap_or_else(PoisonError::into_inner);
         let text = "too many documents of this client's server were read; try again in a minute";
         *bucket = bucket
-            .take(1, (SERVER_REQUESTS, MINUTE), Timestamp::now())
+            .take(1, (SERVER_REQUESTS, MINUTE), now)
             .map_err(|_wait| OAuthError::new("temporarily_unavailable", text))?;
         Ok(())
     }
 
-    async fn fetch(&self, id: &str, redirects: &RedirectHosts) -> Result<Client, OAuthError> {
-        self.count_request(id)?;
+    async fn fetch(
+        &self,
+        id: &str,
+        redirects: &RedirectHosts,
+        now: Timestamp,
+    ) -> Result<Client, OAuthError> {
+        self.count_request(id, now)?;
         let document = self.outgoing.get_json(id, DOCUMENT_BYTES).await;
         let document = document.map_err(|error| unusable(format!("its document: {error}")))?;
         parse(id, &document, redirects)
@@ -193,6 +199,20 @@ mod tests {
         ] {
             assert!(ensure_plain_address(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn requests_to_a_server_are_limited_by_the_time_of_the_caller() {
+        let documents = Documents::new(Outgoing::new(&[], &[], 8081).unwrap());
+        let address = "https://app.example/client.json";
+        let at = Timestamp::from_millis(1_000_000);
+        for _ in 0..SERVER_REQUESTS {
+            documents.count_request(address, at).unwrap();
+        }
+        let refused = documents.count_request("https://app.example/keys.json", at);
+        assert_eq!(refused.map_err(|error| error.code), Err("temporarily_unavailable"));
+        assert!(documents.count_request("https://other.example/client.json", at).is_ok());
+        assert!(documents.count_request(address, at.plus(MINUTE)).is_ok());
     }
 
     #[test]

@@ -142,6 +142,19 @@ fn capabilities_are_called_by_their_names() {
 const CAPABILITIES: &str = "\
     agent_credits agent_listings applications approvals availability_finder calendar content_get \
     content_render conversations data_rights faq_get faq_search handoff_resolve intros \
-    listing_taxonomy map_search matching_sessions owner_verification owners pairings reports \
-    saved_searches signal_verification social_org social_permissions social_relationships \
-    svc.events svc.phone-binding svc.status svc.webhooks svc.whoami thread_meetings";
+    listing_taxonomy map_search matching_sessions media owner_verification owners pairings \
+    references reports saved_searches signal_verification social_org social_permissions \
+    social_relationships svc.events svc.phone-binding svc.status svc.webhooks svc.whoami \
+    thread_meetings";
+
+/// The list has every shipped capability: those whose ids no other publisher can take, and the `svc.` ones.
+#[test]
+fn the_list_of_capabilities_is_complete() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../shipped.toml");
+    let shipped = std::fs::read_to_string(path).unwrap();
+    let (_, list) = shipped.split_once("reserved_ids = [").unwrap();
+    let (list, _) = list.split_once(']').unwrap();
+    let reserved: Vec<_> = list.split('"').skip(1).step_by(2).collect();
+    let known = CAPABILITIES.split_whitespace().filter(|id| !id.starts_with("svc."));
+    assert_eq!(known.collect::<Vec<_>>(), reserved);
+}
