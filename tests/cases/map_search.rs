@@ -24,9 +24,14 @@ pub(super) async fn host() -> Host {
 
 /// Starts a host with these components and the feeds of the invented city.
 pub(super) async fn host_with(guests: &[&str]) -> Host {
+    Host::start(options_with(guests)).await
+}
+
+/// Returns the options of a host with these components and the feeds of the invented city.
+pub(super) fn options_with(guests: &[&str]) -> Options {
     let configuration =
         format!("public_url = {PUBLIC_URL:?}\nfeeds_dir = {:?}", city().join("feeds"));
-    Host::start(Options::with(guests).configuration(&configuration)).await
+    Options::with(guests).configuration(&configuration)
 }
 
 /// The records of a document of the invented city.
