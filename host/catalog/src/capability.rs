@@ -217,24 +217,30 @@ impl Capability {
         }
     }
 
-    /// Selects the action that a body names, or the default action.
+    /// Selects the action that a body names, or the default action, and takes its name out of the body.
     pub fn select(&self, mut body: Map<String, Value>) -> Result<Selected<'_>, Failure> {
-        let name = match body.shift_remove("action") {
+        let action = self.action_of(&body)?;
+        body.shift_remove("action");
+        Ok(Selected { action, body })
+    }
+
+    /// Returns the action that a body names, or the default action.
+    pub fn action_of(&self, body: &Map<String, Value>) -> Result<&Action, Failure> {
+        let name = match body.get("action") {
             Some(Value::String(name)) => name,
             Some(_) => return Err(self.missing_action("type")),
             None => match &self.descriptor.default_action {
-                Some(name) => name.clone(),
+                Some(name) => name,
                 None => return Err(self.missing_action("required")),
             },
         };
         // An action that only a person may take is refused with its reason, after the permission is checked.
         let is_selected = |action: &&Action| action.descriptor.access != Access::Internal;
-        let action = self.action(&name).filter(is_selected).ok_or_else(|| {
+        self.action(name).filter(is_selected).ok_or_else(|| {
             Failure::new(ErrorCode::UnknownAction)
                 .conflict(self.action_violation("enum"))
                 .next(self.schema_step())
-        })?;
-        Ok(Selected { action, body })
+        })
     }
 
     /// Takes the host's own fields out of a body and checks the rest against the action's schema.

@@ -7,7 +7,7 @@ use crate::{
     finder,
     hints::ensure_true_hints,
     next::translated,
-    request::{Target, ToolRequest},
+    request::{Sent, Target, ToolRequest},
     tools::Tools,
 };
 use portolan_pipeline::{Answer, Call};
@@ -17,13 +17,28 @@ use rmcp::{
     ErrorData, RoleServer,
     model::{
         CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities,
-        InputRequiredResult, ProtocolVersion, RequestMetaObject,
+        InputRequiredResult, InputResponses, ProtocolVersion,
     },
     service::{Peer, RequestContext},
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
+
+/// A call of a tool of the catalog, as a message has it.
+#[derive(Debug)]
+pub(super) struct ToolCall<'m> {
+    /// The tools of the catalog in which the tool was found.
+    pub(super) tools: Arc<Tools>,
+    pub(super) name: Cow<'m, str>,
+    pub(super) request: ToolRequest,
+    pub(super) sent: Sent<'m>,
+    /// The answers to the questions of the call before, and the state that it ended with.
+    pub(super) input_responses: Option<InputResponses>,
+    pub(super) request_state: Option<String>,
+    /// The place in a trace that the message names.
+    pub(super) trace: Option<TraceContext>,
+}
 
 /// The client of a call, through which questions reach its person.
 #[derive(Debug, Clone, Copy)]
@@ -120,46 +135,56 @@ impl From<ToolOutcome> for CallToolResponse {
     }
 }
 
-/// Returns the place in a trace that a message names in its `_meta`.
-fn of_message(meta: &RequestMetaObject) -> Option<TraceContext> {
-    TraceContext::parse(meta.get_traceparent()?)
-}
-
 impl Mcp {
-    pub(super) async fn call(
+    /// Runs a call that came through the transport.
+    pub(super) async fn call_sent(
         &self,
         request: CallToolRequestParams,
-        mut sender: Sender,
+        sender: Sender,
         client: Client<'_>,
     ) -> Result<ToolOutcome, ErrorData> {
         let CallToolRequestParams { name, arguments, input_responses, request_state, meta, .. } =
             request;
-        // The trace of a message is nearer than that of the request that carried it.
-        if let Some(trace) = meta.as_ref().and_then(of_message) {
-            sender.trace = self.host.telemetry.accept(Some(trace));
-        }
-        let now = self.host.clock.now();
         let tools = self.current_tools();
-        let parsed = tools.request(&name, arguments.unwrap_or_default()).ok_or_else(|| {
+        let arguments = arguments.unwrap_or_default();
+        let request = tools.request(&name, arguments.clone()).ok_or_else(|| {
             let text = format!("there is no tool {name}; tools/list has them");
             ErrorData::invalid_params(text, None)
         })?;
+        let trace = meta.as_ref().and_then(|meta| TraceContext::parse(meta.get_traceparent()?));
+        let sent = Sent::Arguments(arguments);
+        let call = ToolCall { tools, name, request, sent, input_responses, request_state, trace };
+        self.call(call, sender, client).await
+    }
+
+    /// Runs a call.
+    pub(super) async fn call(
+        &self,
+        call: ToolCall<'_>,
+        mut sender: Sender,
+        client: Client<'_>,
+    ) -> Result<ToolOutcome, ErrorData> {
+        let ToolCall { tools, name, request, sent, input_responses, request_state, trace } = call;
+        // The trace of a message is nearer than that of the request that carried it.
+        if trace.is_some() {
+            sender.trace = self.host.telemetry.accept(trace);
+        }
         let answered = |outcome, sender: &Sender, call: Option<&Target>| {
             Ok(ToolOutcome::answered(outcome, &Door::of(&tools, sender, &name), call))
         };
-        let target = match parsed {
+        let target = match request {
             ToolRequest::Call(target) => target,
             ToolRequest::Find { query } => {
                 // A search costs as much as a call.
                 let permitted = self.host.permit(&sender.caller, Access::Open);
                 let found = permitted.map(|_| {
-                    let door = Door::of(&tools, &sender, &name);
+                    let (door, now) = (Door::of(&tools, &sender, &name), self.host.clock.now());
                     tools.finder().find(&query, &sender.caller, now, &door)
                 });
                 return answered(found.map(ToolBody::Other), &sender, None);
             }
             ToolRequest::Describe { capability } => {
-                let caller = &sender.caller;
+                let (caller, now) = (&sender.caller, self.host.clock.now());
                 let described = self
                     .host
                     .permit(caller, Access::Open)
@@ -184,11 +209,19 @@ impl Mcp {
                 Outcome::Declined => mode = None,
             }
         }
-        let mut outcome = self.run(&sender, &target.capability, target.body.clone()).await;
-        let question = match (&outcome, mode) {
-            (Err(failure), Some(mode)) => self.first_question(failure, mode, &sender.caller)?,
-            _ => None,
+        let failure = match self.run(&sender, &target.capability, target.body).await {
+            Ok(answer) => return answered(Ok(ToolBody::Call(Box::new(answer))), &sender, None),
+            Err(failure) => failure,
         };
+        // The call has taken the body, which a question and the next step repeat.
+        let Some(ToolRequest::Call(target)) = tools.request(&name, sent.arguments()) else {
+            return answered(Err(failure), &sender, None);
+        };
+        let question = match mode {
+            Some(mode) => self.first_question(&failure, mode, &sender.caller)?,
+            None => None,
+        };
+        let mut outcome = Err(failure);
         if let Some(question) = question {
             let Some(peer) = client.peer else {
                 return Ok(ToolOutcome::Asked(self.ask(&sender, question, &target)?));
@@ -196,8 +229,8 @@ impl Mcp {
             match Box::pin(self.ask_and_wait(&sender, peer, question)).await {
                 Outcome::Completed => {
                     Box::pin(self.reload_caller(&mut sender)).await;
-                    let run = self.run(&sender, &target.capability, target.body.clone());
-                    outcome = Box::pin(run).await;
+                    let body = target.body.clone();
+                    outcome = Box::pin(self.run(&sender, &target.capability, body)).await;
                 }
                 Outcome::Refused(failure) => outcome = Err(failure),
                 Outcome::Asked(_) | Outcome::Declined => {}

@@ -6,74 +6,86 @@
 
 use crate::{
     Mcp, Sender, View,
-    call::{Client, ToolAnswer, ToolOutcome},
+    call::{Client, ToolAnswer, ToolCall, ToolOutcome},
+    request::Sent,
     sender::SESSION_HEADER,
 };
 use http::{
     HeaderMap,
     header::{ACCEPT, AsHeaderName, HOST, ORIGIN},
 };
+use portolan_telemetry::TraceContext;
 use portolan_vocabulary::{AgentCaller, ErrorCode, Failure};
 use rmcp::model::{
-    CallToolRequestMethod, CallToolRequestParams, ClientCapabilities, JsonRpcError,
-    JsonRpcVersion2_0, ProtocolVersion, RequestId, ResultType,
+    ClientCapabilities, InputResponses, JsonRpcError, JsonRpcResponse, JsonRpcVersion2_0,
+    ProtocolVersion, RequestId,
 };
-use serde::{Deserialize, Serialize};
-use serde_json::value::{RawValue, to_raw_value};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 const VERSION_HEADER: &str = "mcp-protocol-version";
 const METHOD_HEADER: &str = "mcp-method";
 const NAME_HEADER: &str = "mcp-name";
+const VERSION_OF_JSON_RPC: &str = "2.0";
 const METHOD: &str = "tools/call";
 /// The media types that a client of the transport accepts.
 const MEDIA_TYPES: [&str; 2] = ["application/json", "text/event-stream"];
+/// The maximum number of bytes of a response beside the answer itself, for most ids.
+const FRAME_BYTES: usize = 256;
 
-/// A call of a tool that is answered without the transport.
+/// A call of a tool that is answered without the transport. It borrows the message.
 #[derive(Debug)]
-pub struct DirectCall {
+pub struct DirectCall<'m> {
     id: RequestId,
-    request: CallToolRequestParams,
+    call: ToolCall<'m>,
     capabilities: ClientCapabilities,
 }
 
+/// The members of a message that a call needs. Texts without escapes are borrowed from it.
 #[derive(Deserialize)]
-struct Message {
-    #[serde(rename = "jsonrpc")]
-    _jsonrpc: JsonRpcVersion2_0,
+struct Message<'m> {
+    #[serde(borrow)]
+    jsonrpc: Cow<'m, str>,
     id: RequestId,
-    #[serde(rename = "method")]
-    _method: CallToolRequestMethod,
-    params: CallToolRequestParams,
+    #[serde(borrow)]
+    method: Cow<'m, str>,
+    #[serde(borrow)]
+    params: Parameters<'m>,
 }
 
-#[derive(Serialize)]
-struct Response<'a, R> {
-    jsonrpc: JsonRpcVersion2_0,
-    id: &'a RequestId,
-    result: R,
-}
-
-/// A tool's result, whose text and structured content are the same JSON.
-#[derive(Serialize)]
+#[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ToolResult<'a> {
-    result_type: ResultType,
-    content: [Text<'a>; 1],
-    structured_content: &'a RawValue,
-    is_error: bool,
+struct Parameters<'m> {
+    #[serde(borrow)]
+    name: Cow<'m, str>,
+    arguments: Option<Map<String, Value>>,
+    input_responses: Option<InputResponses>,
+    request_state: Option<String>,
+    #[serde(rename = "_meta", borrow)]
+    meta: Metadata<'m>,
 }
 
-#[derive(Serialize)]
-struct Text<'a> {
-    r#type: &'static str,
-    text: &'a str,
+#[derive(Deserialize)]
+struct Metadata<'m> {
+    #[serde(rename = "io.modelcontextprotocol/protocolVersion", borrow)]
+    protocol_version: Cow<'m, str>,
+    #[serde(rename = "io.modelcontextprotocol/clientCapabilities")]
+    client_capabilities: ClientCapabilities,
+    traceparent: Option<String>,
 }
 
 impl Mcp {
     /// Parses a message; `None` if the transport must answer it. `body` is declared as JSON.
-    pub fn direct_call(&self, headers: &HeaderMap, body: &[u8]) -> Option<DirectCall> {
+    pub fn direct_call<'m>(&self, headers: &HeaderMap, body: &'m [u8]) -> Option<DirectCall<'m>> {
+        let Message { id, params, .. } = parse(headers, body, &self.hosts)?;
+        let Parameters { name, arguments, input_responses, request_state, meta } = params;
         let tools = self.current_tools();
-        parse(headers, body, &self.hosts).filter(|call| tools.has(&call.request.name))
+        let request = tools.request(&name, arguments.unwrap_or_default())?;
+        let trace = meta.traceparent.as_deref().and_then(TraceContext::parse);
+        let sent = Sent::Message(body);
+        let call = ToolCall { tools, name, request, sent, input_responses, request_state, trace };
+        Some(DirectCall { id, call, capabilities: meta.client_capabilities })
     }
 
     /// Ensures that a token's scopes allow a call, as [`ensure_scope`](Self::ensure_scope) does for the transport.
@@ -85,10 +97,10 @@ impl Mcp {
         &self,
         caller: &AgentCaller,
         view: &View,
-        call: &DirectCall,
+        call: &DirectCall<'_>,
     ) -> Result<(), Failure> {
-        let CallToolRequestParams { name, arguments, .. } = &call.request;
-        self.ensure_scope_of_call(caller, view, (name, arguments.clone().unwrap_or_default()))
+        let ToolCall { tools, request, .. } = &call.call;
+        self.ensure_scope_of_request(caller, view, (tools, request))
     }
 
     /// Answers a call with the JSON of a response.
@@ -96,14 +108,14 @@ impl Mcp {
     /// # Errors
     ///
     /// Fails with `internal_error` if the answer cannot be written.
-    pub async fn answer(&self, call: DirectCall, sender: Sender) -> Result<Vec<u8>, Failure> {
-        let DirectCall { id, request, capabilities } = call;
-        let outcome = self.call(request, sender, Client::without_peer(capabilities)).await;
+    pub async fn answer(&self, call: DirectCall<'_>, sender: Sender) -> Result<Vec<u8>, Failure> {
+        let DirectCall { id, call, capabilities } = call;
+        let outcome = self.call(call, sender, Client::without_peer(capabilities)).await;
         let response = match outcome {
             Ok(ToolOutcome::Answered(answer)) => answered(&id, &answer),
-            Ok(ToolOutcome::Asked(question)) => serde_json::to_vec(&Response {
+            Ok(ToolOutcome::Asked(question)) => serde_json::to_vec(&JsonRpcResponse {
                 jsonrpc: JsonRpcVersion2_0,
-                id: &id,
+                id,
                 result: question,
             }),
             Err(error) => serde_json::to_vec(&JsonRpcError::new(Some(id), error)),
@@ -116,7 +128,7 @@ impl Mcp {
 }
 
 /// Parses a call; `None` if the transport must judge it. `hosts` are the names of this host.
-fn parse(headers: &HeaderMap, body: &[u8], hosts: &[String]) -> Option<DirectCall> {
+fn parse<'m>(headers: &HeaderMap, body: &'m [u8], hosts: &[String]) -> Option<Message<'m>> {
     let version = ProtocolVersion::V_2026_07_28;
     let is_direct = only_text(headers, VERSION_HEADER)? == version.as_str()
         && only_text(headers, METHOD_HEADER)? == METHOD
@@ -127,12 +139,13 @@ fn parse(headers: &HeaderMap, body: &[u8], hosts: &[String]) -> Option<DirectCal
     if !is_direct {
         return None;
     }
-    let Message { id, params: request, .. } = serde_json::from_slice(body).ok()?;
-    let meta = request.meta.as_ref()?;
-    let capabilities = meta.client_capabilities()?;
-    let is_direct =
-        meta.protocol_version()? == version && only_text(headers, NAME_HEADER)? == request.name;
-    is_direct.then_some(DirectCall { id, request, capabilities })
+    let message: Message<'m> = serde_json::from_slice(body).ok()?;
+    let Parameters { name, meta, .. } = &message.params;
+    let is_direct = message.jsonrpc == VERSION_OF_JSON_RPC
+        && message.method == METHOD
+        && meta.protocol_version == version.as_str()
+        && only_text(headers, NAME_HEADER)? == name;
+    is_direct.then_some(message)
 }
 
 /// Returns whether a `Host` header has one of these names. The transport knows more spellings of a name.
@@ -141,15 +154,26 @@ fn is_one_of(hosts: &[String], header: &str) -> bool {
     hosts.iter().any(|host| host == header || host == without_port)
 }
 
+/// Returns the response with a tool's result, whose text and structured content are the same JSON. It is written into
+/// one buffer: the types of the transport would need a copy of the answer, and grow their buffer several times.
 fn answered(id: &RequestId, answer: &ToolAnswer) -> serde_json::Result<Vec<u8>> {
-    let body = to_raw_value(&answer.body)?;
-    let result = ToolResult {
-        result_type: ResultType::COMPLETE,
-        content: [Text { r#type: "text", text: body.get() }],
-        structured_content: &body,
-        is_error: answer.is_error,
+    let content = serde_json::to_string(&answer.body)?;
+    // In the text, each quote has a backslash.
+    let mut response = Vec::with_capacity(FRAME_BYTES + content.len() * 5 / 2);
+    response.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    serde_json::to_writer(&mut response, id)?;
+    response.extend_from_slice(
+        br#","result":{"resultType":"complete","content":[{"type":"text","text":"#,
+    );
+    serde_json::to_writer(&mut response, &content)?;
+    response.extend_from_slice(br#"}],"structuredContent":"#);
+    response.extend_from_slice(content.as_bytes());
+    let end = match answer.is_error {
+        true => r#","isError":true}}"#,
+        false => r#","isError":false}}"#,
     };
-    serde_json::to_vec(&Response { jsonrpc: JsonRpcVersion2_0, id, result })
+    response.extend_from_slice(end.as_bytes());
+    Ok(response)
 }
 
 /// Returns the text of a header that occurs once.
@@ -170,8 +194,12 @@ fn accepts_both(header: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::call::ToolBody;
     use http::{HeaderName, HeaderValue};
-    use serde_json::{Value, json};
+    use portolan_pipeline::{Answer, Meta};
+    use rmcp::model::{CallToolResponse, ServerJsonRpcMessage, ServerResult};
+    use serde_json::json;
+    use std::sync::Arc;
 
     const HEADERS: [(&str, &str); 5] = [
         (VERSION_HEADER, "2026-07-28"),
@@ -187,6 +215,7 @@ mod tests {
                 "name": "notes_book", "arguments": { "action": "list" }, "_meta": {
                     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
                     "io.modelcontextprotocol/clientCapabilities": {},
+                    "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
                 },
             },
         })
@@ -241,11 +270,53 @@ mod tests {
             ("/params/_meta", json!({})),
             ("/params/_meta/io.modelcontextprotocol~1protocolVersion", json!("2025-11-25")),
             ("/params/_meta/io.modelcontextprotocol~1clientCapabilities", json!(5)),
+            ("/params/_meta/traceparent", json!(5)),
         ] {
             let mut message = message();
             *message.pointer_mut(pointer).unwrap() = value;
             assert!(!is_direct(&[], &message), "{pointer}");
         }
         assert!(!is_direct(&[], &json!([message()])));
+    }
+
+    /// Returns the bytes with which the transport answers.
+    fn sent_by_transport(id: RequestId, answer: ToolAnswer) -> Vec<u8> {
+        let CallToolResponse::Complete(result) = ToolOutcome::Answered(answer).into() else {
+            panic!("the call is answered");
+        };
+        let result = ServerResult::CallToolResult(result);
+        serde_json::to_vec(&ServerJsonRpcMessage::response(result, id)).unwrap()
+    }
+
+    #[test]
+    fn an_answer_has_the_bytes_of_the_transport() {
+        let text = "a \"quote\", a \\, a line\nand \u{0} \u{1f600} ä </script>";
+        let call = || {
+            let result =
+                json!({ "z": text, "a": [1.0, -0.5, 1e300, u64::MAX, null, {}], "": true });
+            let meta = Meta {
+                capability: Arc::from("notes.book"),
+                action: "list".to_owned(),
+                version: "1.0.0".to_owned(),
+                request_id: Arc::from("req_1"),
+                replayed: false,
+                test_mode: true,
+                cost_credits: 3,
+                dry_run: true,
+                would_emit: Some(Vec::new()),
+                needs_approval: None,
+            };
+            let next = Some(json!({ "tool": "notes_book", "arguments": {} }));
+            ToolBody::Call(Box::new(Answer { result, meta, next }))
+        };
+        let refusal = || ToolBody::Other(json!({ "error_code": "x", "message": text }));
+        for id in [RequestId::Number(-7), RequestId::String(Arc::from("a\"b"))] {
+            for (body, again, is_error) in [(call(), call(), false), (refusal(), refusal(), true)] {
+                let direct = answered(&id, &ToolAnswer { body, is_error }).unwrap();
+                let sent = sent_by_transport(id.clone(), ToolAnswer { body: again, is_error });
+                let [direct, sent] = [direct, sent].map(|bytes| String::from_utf8(bytes).unwrap());
+                assert_eq!(direct, sent);
+            }
+        }
     }
 }

@@ -1,15 +1,20 @@
 //! The endpoint: the state that the servers of all clients share, and the check of scopes before a call.
 
 use crate::{
-    McpSettings, Page, View, hints::ensure_true_hints, request::ToolRequest,
-    subscriptions::Subscriptions, tools, view::ToolSet, waiting::Waiting,
+    McpSettings, Page, View,
+    hints::ensure_true_hints,
+    request::{Message, ToolRequest},
+    subscriptions::Subscriptions,
+    tools::{self, Tools},
+    view::ToolSet,
+    waiting::Waiting,
 };
 use portolan_catalog::Capability;
 use portolan_pipeline::{Host, ensure_permitted};
 use portolan_vocabulary::{AgentCaller, ErrorCode, Failure, one_line};
 use rmcp::{ErrorData, model::JsonRpcError};
-use serde::{Deserialize, de::IgnoredAny};
-use serde_json::{Map, Value, json};
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
 use std::{fmt, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
@@ -32,19 +37,6 @@ pub struct Mcp {
     pub(super) waiting: Waiting,
     /// The subscriptions of sessions.
     pub(super) subscriptions: Subscriptions,
-}
-
-/// The part of a message that names a tool and its arguments.
-#[derive(Deserialize)]
-struct Message {
-    method: String,
-    params: Option<Parameters>,
-}
-
-#[derive(Deserialize)]
-struct Parameters {
-    name: String,
-    arguments: Option<Map<String, Value>>,
 }
 
 /// Returns the answer to a body that is not a message. It has no id, because none could be parsed.
@@ -133,30 +125,30 @@ impl Mcp {
         if method != "tools/call" {
             return Ok(());
         }
-        let arguments = parameters.arguments.unwrap_or_default();
-        self.ensure_scope_of_call(caller, view, (&parameters.name, arguments))
+        let tools = self.current_tools();
+        match tools.request(&parameters.name, parameters.arguments.unwrap_or_default()) {
+            Some(request) => self.ensure_scope_of_request(caller, view, (&tools, &request)),
+            None => Ok(()),
+        }
     }
 
-    /// Ensures that a token's scopes allow a call of a tool with these arguments.
-    pub(super) fn ensure_scope_of_call(
+    /// Ensures that a token's scopes allow a request of a tool. One that calls no known action is allowed.
+    pub(super) fn ensure_scope_of_request(
         &self,
         caller: &AgentCaller,
         view: &View,
-        (name, arguments): (&str, Map<String, Value>),
+        (tools, request): (&Tools, &ToolRequest),
     ) -> Result<(), Failure> {
-        let tools = self.current_tools();
-        let Some(ToolRequest::Call(target)) = tools.request(name, arguments) else {
-            return Ok(());
-        };
+        let ToolRequest::Call(target) = request else { return Ok(()) };
         let Ok(capability) = tools.snapshot.find(&target.capability, self.host.clock.now()) else {
             return Ok(());
         };
         // A call that is refused with any scopes needs none.
-        if ensure_true_hints(&tools.snapshot, &target, view).is_err() {
+        if ensure_true_hints(&tools.snapshot, target, view).is_err() {
             return Ok(());
         }
-        let Ok(selected) = capability.select(target.body) else { return Ok(()) };
-        let access = selected.action.descriptor.access;
+        let Ok(action) = capability.action_of(&target.body) else { return Ok(()) };
+        let access = action.descriptor.access;
         match ensure_permitted(caller, access, self.host.catalog.roles()) {
             Err(failure) if failure.has_code(ErrorCode::InsufficientScope) => Err(failure),
             _ => Ok(()),

@@ -35,11 +35,6 @@ pub(super) struct Finder {
     actions: Vec<(Arc<Capability>, usize, String)>,
 }
 
-/// Returns whether this is the name of one of the tools.
-pub(super) fn is_finder(name: &str) -> bool {
-    FINDER_TOOLS.contains(&name)
-}
-
 /// Returns the tools; without the one that can change something for clients that only read.
 pub(super) fn tools(read_only: bool) -> Vec<Tool> {
     let id = json!({ "type": "string", "description": "The capability's id, as find_capabilities returns it." });

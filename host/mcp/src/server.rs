@@ -125,7 +125,7 @@ impl ServerHandler for Server {
         let outcome = tokio::select! {
             // The client no longer waits for the answer.
             () = context.ct.cancelled() => Err(ErrorData::internal_error("cancelled", None)),
-            outcome = self.mcp.call(request, sender, Client::of_context(&context)) => outcome,
+            outcome = self.mcp.call_sent(request, sender, Client::of_context(&context)) => outcome,
         };
         Ok(outcome?.into())
     }

@@ -256,11 +256,6 @@ impl Tools {
         chosen
     }
 
-    /// Returns whether there is a tool of this name.
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.names.contains_key(name) || finder::is_finder(name)
-    }
-
     /// Parses a tool call. Returns `None` if there is no such tool.
     pub(super) fn request(&self, name: &str, arguments: Map<String, Value>) -> Option<ToolRequest> {
         let mut target = match self.names.get(name) {
