@@ -9,8 +9,8 @@ use axum::{
     body::{Body, Bytes},
     extract::{DefaultBodyLimit, FromRequest as _, FromRequestParts, Request, State},
     http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts},
-    middleware::{Next, from_fn_with_state},
     response::{IntoResponse as _, Response},
+    routing::any,
 };
 use futures_util::StreamExt as _;
 use moka::{notification::RemovalCause, sync::Cache};
@@ -74,11 +74,11 @@ pub(super) fn is_endpoint(path: &str) -> bool {
     path.strip_prefix(PATH).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The state of the layer that admits requests.
-#[derive(Clone)]
-struct Admission {
+/// The endpoint: the sessions, and the transport of the messages that are not answered directly.
+struct Endpoint<S> {
     app: Arc<App>,
     sessions: Cache<String, SessionHolder>,
+    transport: Service<S>,
 }
 
 /// The agent that started a session, which alone may use it.
@@ -121,13 +121,17 @@ impl Message {
 /// The agent of a token for this endpoint, and the token.
 struct Bearer(AgentCaller, Arc<str>);
 
-impl FromRequestParts<Admission> for Bearer {
+impl<S: ServerHandler + Send + 'static> FromRequestParts<Arc<Endpoint<S>>> for Bearer {
     type Rejection = Refusal;
 
-    async fn from_request_parts(parts: &mut Parts, state: &Admission) -> Result<Self, Refusal> {
-        let Ok(ClientAddress(address)) = ClientAddress::from_request_parts(parts, &state.app).await;
+    async fn from_request_parts(
+        parts: &mut Parts,
+        endpoint: &Arc<Endpoint<S>>,
+    ) -> Result<Self, Refusal> {
+        let app = &endpoint.app;
+        let Ok(ClientAddress(address)) = ClientAddress::from_request_parts(parts, app).await;
         let token = bearer(&parts.headers)?;
-        let identity = &state.app.host.identity;
+        let identity = &app.host.identity;
         let audience = identity.mcp_audience();
         let caller = identity.authenticate_request(token, audience, address).await?;
         Ok(Self(caller, Arc::from(token)))
@@ -136,7 +140,7 @@ impl FromRequestParts<Admission> for Bearer {
 
 pub(super) fn routes<S: ServerHandler + Send + 'static>(
     app: &Arc<App>,
-    service: Service<S>,
+    transport: Service<S>,
 ) -> Router<Arc<App>> {
     let mcp = Arc::clone(&app.mcp);
     let sessions = Cache::builder()
@@ -149,83 +153,61 @@ pub(super) fn routes<S: ServerHandler + Send + 'static>(
         .max_capacity(app.mcp.settings().sessions)
         .time_to_idle(SESSION_IDLE)
         .build();
-    let state = Admission { app: Arc::clone(app), sessions };
+    let endpoint = Arc::new(Endpoint { app: Arc::clone(app), sessions, transport });
     Router::new()
-        .route_service(PATH, service.clone())
-        .route_service(&format!("{PATH}/{{*view}}"), service)
-        .layer(from_fn_with_state(state, admit))
+        .route(PATH, any(answer::<S>))
+        .route(&format!("{PATH}/{{*view}}"), any(answer::<S>))
+        .with_state(endpoint)
 }
 
-/// Admits requests whose token is for this endpoint and whose session, if any, belongs to the token's
-/// agent.
-async fn admit(
-    State(admission): State<Admission>,
+/// Answers a request whose token is for this endpoint and whose session, if any, belongs to the token's agent: a
+/// complete call of a tool directly, everything else by the transport.
+async fn answer<S: ServerHandler + Send + 'static>(
+    State(endpoint): State<Arc<Endpoint<S>>>,
     Bearer(caller, token): Bearer,
     Extension(RequestId(request_id)): Extension<RequestId>,
     trace: Option<Extension<RequestTrace>>,
     request: Request,
-    next: Next,
 ) -> Result<Response, Refusal> {
+    let (host, mcp) = (&endpoint.app.host, &endpoint.app.mcp);
     let path = request.uri().path().strip_prefix(PATH).unwrap_or_default();
     let view = View::parse(path, request.uri().query())?;
-    admission.app.mcp.ensure_toolsets(&view)?;
-    let holder = SessionHolder::of(&caller);
-    let session = header_text(request.headers(), SESSION_HEADER);
+    mcp.ensure_toolsets(&view)?;
+    let session = header_text(request.headers(), SESSION_HEADER).map(str::to_owned);
     match &session {
-        Some(session) => Box::pin(admission.ensure_holder(session, &holder)).await?,
+        Some(session) => {
+            let holder = SessionHolder::of(&caller);
+            Box::pin(endpoint.ensure_holder(session, &holder)).await?;
+        }
         None if can_start_session(&request) => {
-            admission.app.host.permit(&caller, Access::Open)?;
-            admission.ensure_session(&holder)?;
+            host.permit(&caller, Access::Open)?;
+            endpoint.ensure_session(&SessionHolder::of(&caller))?;
         }
         None => {}
     }
-    let (mut request, message) = admission.read(request).await?;
+    let (mut parts, message) = endpoint.read(request).await?;
     if message.is_not_object() {
         return Ok(message.error_response());
     }
-    admission.app.host.charge_body(&caller, message.body.len())?;
-    write_out_accepted(request.headers_mut());
+    host.charge_body(&caller, message.body.len())?;
+    write_out_accepted(&mut parts.headers);
     // The transport would answer a call for which the token lacks a scope with 200, after which no client
     // asks for more scopes.
-    let mcp = &admission.app.mcp;
-    let direct = message.is_json.then(|| mcp.direct_call(request.headers(), &message.body));
+    let direct = message.is_json.then(|| mcp.direct_call(&parts.headers, &message.body));
     let direct = direct.flatten();
-    if request.method() == Method::POST && !has_every_scope(&caller) {
+    if parts.method == Method::POST && !has_every_scope(&caller) {
         match &direct {
             Some(call) => mcp.ensure_scope_of(&caller, &view, call)?,
             None => mcp.ensure_scope(&caller, &view, &message.body)?,
         }
     }
-    let method = request.method().clone();
     let trace = trace.map(|Extension(RequestTrace(trace))| trace);
     let sender = Sender { caller, token, request_id, trace, view };
     if let Some(call) = direct {
         let answer = mcp.answer(call, sender).await?;
         return Ok(([(header::CONTENT_TYPE, JSON)], answer).into_response());
     }
-    let stream_opened_by = (method == Method::GET).then(|| sender.clone());
-    request.extensions_mut().insert(sender);
-    let mut response = wrap_error_response(next.run(request).await, &message)?;
-    match session {
-        Some(session) if method == Method::DELETE && response.status().is_success() => {
-            admission.sessions.invalidate(&session);
-            // The transport answers 202, but the session has ended already.
-            *response.status_mut() = StatusCode::NO_CONTENT;
-        }
-        None => {
-            if let Some(session) = header_text(response.headers(), SESSION_HEADER) {
-                let agent_id = &holder.agent_id;
-                let kept = admission.app.mcp.keep_session(&session, agent_id, &message.body);
-                Box::pin(kept).await;
-                admission.sessions.insert(session, holder);
-            }
-        }
-        Some(_) => {}
-    }
-    Ok(match stream_opened_by.filter(|_| response.status().is_success()) {
-        Some(sender) => end_with_token(admission.app, sender, response),
-        None => response,
-    })
+    Box::pin(endpoint.pass_on(parts, &message, sender, session)).await
 }
 
 /// Ends a session's stream when the token that opened it is no longer valid.
@@ -234,7 +216,43 @@ fn end_with_token(app: Arc<App>, sender: Sender, response: Response) -> Response
     response.map(|body| Body::from_stream(body.into_data_stream().take_until(ended)))
 }
 
-impl Admission {
+impl<S: ServerHandler + Send + 'static> Endpoint<S> {
+    /// Lets the transport answer a message. `session` is the one that the request names.
+    async fn pass_on(
+        &self,
+        mut parts: Parts,
+        message: &Message,
+        sender: Sender,
+        session: Option<String>,
+    ) -> Result<Response, Refusal> {
+        let (holder, method) = (SessionHolder::of(&sender.caller), parts.method.clone());
+        let stream_opened_by = (method == Method::GET).then(|| sender.clone());
+        parts.extensions.insert(sender);
+        let request = Request::from_parts(parts, Body::from(message.body.clone()));
+        let response = self.transport.handle(request).await.map(Body::new);
+        let mut response = wrap_error_response(response, message)?;
+        match session {
+            Some(session) if method == Method::DELETE && response.status().is_success() => {
+                self.sessions.invalidate(&session);
+                // The transport answers 202, but the session has ended already.
+                *response.status_mut() = StatusCode::NO_CONTENT;
+            }
+            None => {
+                let started = header_text(response.headers(), SESSION_HEADER).map(str::to_owned);
+                if let Some(session) = started {
+                    let agent_id = &holder.agent_id;
+                    self.app.mcp.keep_session(&session, agent_id, &message.body).await;
+                    self.sessions.insert(session, holder);
+                }
+            }
+            Some(_) => {}
+        }
+        Ok(match stream_opened_by.filter(|_| response.status().is_success()) {
+            Some(sender) => end_with_token(Arc::clone(&self.app), sender, response),
+            None => response,
+        })
+    }
+
     /// Refuses a session that this agent did not begin. One that this node does not know may have been begun on
     /// another node, or before a restart.
     async fn ensure_holder(&self, session: &str, holder: &SessionHolder) -> Result<(), Failure> {
@@ -294,18 +312,18 @@ impl Admission {
         Ok(())
     }
 
-    /// Reads the body of a message.
-    async fn read(&self, request: Request) -> Result<(Request, Message), Failure> {
-        if request.method() != Method::POST {
-            return Ok((request, Message::default()));
+    /// Reads the body of a message. Only a `POST` has one.
+    async fn read(&self, request: Request) -> Result<(Parts, Message), Failure> {
+        let (parts, body) = request.into_parts();
+        if parts.method != Method::POST {
+            return Ok((parts, Message::default()));
         }
         let limit = self.app.host.sandbox.limits().call_input_bytes;
-        let (parts, body) = request.into_parts();
         let mut body = Request::new(body);
         DefaultBodyLimit::max(limit as usize).apply(&mut body);
         let body = read_bytes(&self.app, Bytes::from_request(body, &()).await)?;
-        let message = Message { is_json: is_json(&parts.headers), body: body.clone() };
-        Ok((Request::from_parts(parts, Body::from(body)), message))
+        let message = Message { is_json: is_json(&parts.headers), body };
+        Ok((parts, message))
     }
 }
 
@@ -362,9 +380,9 @@ fn has_every_scope(caller: &AgentCaller) -> bool {
 fn can_start_session(request: &Request) -> bool {
     let version = header_text(request.headers(), VERSION_HEADER);
     request.method() == Method::POST
-        && version.is_none_or(|version| version.as_str() < FIRST_VERSION_WITHOUT_SESSIONS)
+        && version.is_none_or(|version| version < FIRST_VERSION_WITHOUT_SESSIONS)
 }
 
-fn header_text(headers: &HeaderMap, name: &str) -> Option<String> {
-    Some(headers.get(name)?.to_str().ok()?.to_owned())
+fn header_text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name)?.to_str().ok()
 }
