@@ -114,6 +114,7 @@ mod cases {
     mod map_search_types;
     mod markup;
     mod matching_editors;
+    mod matching_probes;
     mod matching_rounds;
     mod matching_rounds_confirmation;
     mod matching_sessions;

@@ -26,7 +26,7 @@ pub use concepts::{gist, words_in_common};
 pub use extraction::extract_values;
 pub use highlights::highlights;
 pub use lines::{Line, Lines, lines, required_facts, value_of};
-pub use rounding::round_values;
+pub use rounding::{is_rounded, round_values};
 pub use search::{concept_names, expand_query, index_words, languages};
 pub use tables::{Category, category};
 pub use wishes::{TO_CHECK, add_wishes};

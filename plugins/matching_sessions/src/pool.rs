@@ -2,7 +2,7 @@
 //! selective criteria. Each match is then compared exactly.
 
 use crate::{score::*, types::*};
-use listing_answers::{required_facts, round_values};
+use listing_answers::{is_rounded, required_facts, round_values};
 use people_kit::{
     listings::{FittingPage, FittingQuery, Profile, fitting},
     taxonomy::{self, Criteria, Criterion, DISTANCE, Filters, NarrowInput, Narrowed, Operator},
@@ -31,8 +31,9 @@ pub(crate) struct CandidateSearch<'a> {
     pub(crate) criteria: &'a Criteria,
     pub(crate) viewer_id: Option<&'a str>,
     pub(crate) now: u64,
-    /// Whether numbers are compared exactly. For a preview they are rounded, because an agent can
-    /// try many drafts, and must not learn a hidden value more exactly than that.
+    /// Whether numbers and dates are compared exactly. For a preview they are rounded, and the index
+    /// compares none of them, because an agent can try many drafts, and must not learn a hidden value
+    /// more exactly than that. The candidates of a session are shown with their exact values.
     pub(crate) exact: bool,
 }
 
@@ -108,9 +109,13 @@ impl CandidateSearch<'_> {
     }
 
     /// Translates criteria into comparisons of the index: those about attributes, each field once.
+    /// Criteria with values that a preview rounds are only compared afterwards.
     pub(crate) fn narrowed(&self, criteria: &[Criterion]) -> Result<Narrowed> {
         let mut filters = Filters::new();
-        for criterion in criteria.iter().filter(|criterion| is_about_attribute(criterion)) {
+        let is_indexed = |criterion: &&Criterion| {
+            is_about_attribute(criterion) && (self.exact || !is_rounded(&criterion.value))
+        };
+        for criterion in criteria.iter().filter(is_indexed) {
             let comparison = filters.entry(criterion.field.clone()).or_default();
             let value = criterion.value.clone();
             match criterion.op {
