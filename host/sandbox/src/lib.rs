@@ -13,7 +13,7 @@
 //! - `screen`: checks imports and exports before a component is compiled
 //! - `compile`, `cache`: the child process that compiles, and the compile cache of authors' commands
 //! - `permit`: bounds how many calls run at once
-//! - `run`: one call, its limits, and why it ended without an answer
+//! - `run`: one call, its limits, and why it ended without an answer; `caller`: the caller as the component gets it
 //! - `long_calls`, `processor`: the threads in which a call goes on that computes for long
 //! - `describe`: the run that asks a component for its descriptor
 //! - `answer`, `error`, `trap`: how a call can end
@@ -40,6 +40,7 @@
 mod answer;
 mod artifact;
 mod cache;
+mod caller;
 mod code;
 mod compile;
 mod context;

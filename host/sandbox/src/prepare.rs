@@ -74,7 +74,7 @@ impl Sandbox {
         let call = component
             .get_export_index(None, "call")
             .ok_or_else(|| PrepareError::Contract("does not export call".to_owned()))?;
-        Ok(Code { component, pre: Arc::new(pre), call, imports })
+        Ok(Code::new(component, pre, imports, call))
     }
 
     /// Loads an artifact. The error is `ExceedsLimits` if the artifact can be loaded without a pool: it is

@@ -2,8 +2,8 @@
 
 use crate::{
     answer::GuestAnswer,
+    caller::CallerArgument,
     context::CallContext,
-    contract::types,
     engine::Sandbox,
     error::SandboxError,
     long_calls::Computing,
@@ -14,7 +14,6 @@ use crate::{
     tape::Tape,
     trap::{CallStack, GuestTrap},
 };
-use portolan_vocabulary::Caller;
 use std::{
     char::DecodeUtf16Error,
     num::TryFromIntError,
@@ -27,11 +26,6 @@ use wasmtime::{
     WasmtimeBug,
 };
 use wasmtime_wasi::{I32Exit, ResourceTableError};
-
-/// Argument and answer types of the export `call`. The generated bindings would check the types of
-/// `describe` too, at every call.
-type Arguments<'a> = (&'a types::Caller, &'a str, &'a str);
-type Answers = (Result<types::Success, types::Failure>,);
 
 /// How long a guest that computes may take to notice that its time is over. A guest that waits for the host is
 /// ended after it.
@@ -70,14 +64,15 @@ impl Sandbox {
             (Some(work), tape),
             memory,
         );
-        let (pre, function) = (Arc::clone(&component.code.pre), component.code.call);
-        let (caller, action, input) = (caller(context), action.to_owned(), input.to_owned());
+        // The future of a call borrows nothing, because it may go on in another thread.
+        let (code, context) = (Arc::clone(&component.code), Arc::clone(context));
+        let (action, input) = (action.to_owned(), input.to_owned());
         let (time, begun) = (self.options.limits.call_wall_time(), Instant::now());
         let call = async move {
+            let caller = CallerArgument::of(&context);
             let call = async {
-                let instance = pre.instantiate_async(&mut store).await?;
-                let call =
-                    instance.get_typed_func::<Arguments<'_>, Answers>(&mut store, function)?;
+                let instance = code.pre.instantiate_async(&mut store).await?;
+                let call = code.call_of(&instance, &mut store)?;
                 Ok(call.call_async(&mut store, (&caller, &action, &input)).await?.0)
             };
             (tokio::time::timeout(time + INTERRUPTION, call).await, store)
@@ -171,20 +166,6 @@ fn is_hostcall_fuel_exhausted(error: &wasmtime::Error) -> bool {
         || error.is::<TryFromIntError>()
         || error.is::<ResourceTableError>();
     !(message || ended || out_of_memory || malformed || error.is::<WasmtimeBug>())
-}
-
-fn caller(context: &CallContext) -> types::Caller {
-    match &context.caller {
-        Caller::System { .. } => types::Caller::System,
-        Caller::Agent(agent) => types::Caller::Agent(types::AgentCaller {
-            agent_id: agent.agent_id.to_string(),
-            owner_id: agent.owner_id.as_ref().map(ToString::to_string),
-            agent_name: agent.agent_name.as_ref().map(ToString::to_string),
-            scopes: agent.scopes.to_vec(),
-            via: context.via.clone(),
-            test_mode: agent.test_mode,
-        }),
-    }
 }
 
 #[cfg(test)]
