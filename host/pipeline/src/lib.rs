@@ -9,7 +9,7 @@
 //! - `idempotency`: the stored answers of calls with an idempotency key
 //! - `approvals`, `hold`, `approved`: which calls wait for a person, a waiting call, and a call that a person has
 //!   approved
-//! - `run`: a call until its commit, with retries after conflicts
+//! - `run`: a call until its commit, with retries after conflicts; `replaced`: the same with the newest version
 //! - `traces`: the spans of a commit and of its events
 //! - `execution`, `execute`: one run of an action in a sandbox, for every kind of call
 //! - `answer`, `outcome`: the check of a component's answer; the outcome of a call
@@ -69,6 +69,7 @@ mod rates;
 mod recent_calls;
 mod recorded;
 mod recordings;
+mod replaced;
 mod replay;
 mod test_call;
 mod run;

@@ -2,7 +2,7 @@
 
 use crate::{
     approvals::Approval,
-    execution::{Executed, Execution, ensure_input, find},
+    execution::{Executed, Execution},
     explain::explain,
     health::is_own_fault,
     host::{Host, RETRY_LOCKS},
@@ -28,8 +28,6 @@ use std::{
 
 /// The maximum number of runs of a call that conflicts with others.
 const MAX_ATTEMPTS: u32 = 6;
-/// How long a call waits for the next catalog before it tries a replaced collection again.
-const REPLACEMENT_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A call to run. Every attempt uses the same context and input.
 pub(super) struct Run<'a> {
@@ -59,7 +57,7 @@ pub(super) struct RunOutcome {
 }
 
 impl RunOutcome {
-    fn failed(failure: Failure) -> Self {
+    pub(super) fn failed(failure: Failure) -> Self {
         Self { outcome: Err(failure), replayed: false, emitted: None }
     }
 }
@@ -109,27 +107,22 @@ impl Run<'_> {
 }
 
 impl Host {
-    /// Runs a call until it is committed, and counts it. The call is retried after conflicts and, for at
-    /// most `call_queue_time_ms`, with the newest version of its capability after a collection was replaced.
+    /// Runs a call until it is committed, and counts it. The call is retried after conflicts and after a collection was
+    /// replaced.
     pub(super) async fn run(self: &Arc<Self>, run: &Run<'_>) -> RunOutcome {
-        let mut changes = self.catalog.changes();
-        let deadline = Instant::now() + self.sandbox.limits().call_queue_time();
-        let mut run_outcome = self.retry(run).await;
-        while run_outcome.is_none() && Instant::now() < deadline {
-            let _changed = tokio::time::timeout(REPLACEMENT_INTERVAL, changes.changed()).await;
-            run_outcome = Box::pin(self.run_newest(run)).await;
-        }
-        let run_outcome = run_outcome.unwrap_or_else(|| {
-            RunOutcome::failed(Failure::new(ErrorCode::DependencyUnavailable).after_s(1))
-        });
+        let run_outcome = match self.retry(run).await {
+            Some(run_outcome) => run_outcome,
+            None => Box::pin(self.run_replaced(run)).await,
+        };
+        let now = self.clock.now();
         let (capability, action) = (&run.capability.id, &run.action.descriptor.name);
         let (failure, duration) = (run_outcome.outcome.as_ref().err(), run.started.elapsed());
         self.meters.count_run((capability, action), failure, duration, run.context.trace);
         if !run.context.caller.test_mode() && !run.dry_run {
-            self.health.count(capability, failure.is_some_and(is_own_fault), self.clock.now());
+            self.health.count(capability, failure.is_some_and(is_own_fault), now);
         }
         let code = failure.map(|failure| &*failure.error_code);
-        self.recent_calls.count_run((capability, action), code, duration, self.clock.now());
+        self.recent_calls.count_run((capability, action), code, duration, now);
         self.recordings.keep(&run.context, code);
         if !run_outcome.replayed {
             self.count_for_release(run.execution(), failure, duration);
@@ -154,43 +147,9 @@ impl Host {
         }
     }
 
-    /// Runs the call with the newest version of its capability, after a collection was replaced; `None` if
-    /// one was replaced again.
-    async fn run_newest(self: &Arc<Self>, run: &Run<'_>) -> Option<RunOutcome> {
-        let snapshot = self.catalog.snapshot();
-        let name = (&*run.capability.id, run.action.descriptor.name.as_str());
-        let found = find(&snapshot, &run.context.caller, name, run.context.now);
-        let target = found.and_then(|(capability, action)| {
-            // The permission was checked for the access class in the former version.
-            let is_permitted = action.descriptor.access == run.action.descriptor.access;
-            if !is_permitted || !is_compared(run, capability, action) {
-                return Err(Failure::new(ErrorCode::VersionConflict).after_s(1));
-            }
-            ensure_input(action, &run.input).map(|()| (capability, action))
-        });
-        let (capability, action) = match target {
-            Ok(target) => target,
-            Err(failure) => return Some(RunOutcome::failed(failure)),
-        };
-        let newest = Run {
-            snapshot: &snapshot,
-            capability,
-            action,
-            context: Arc::clone(&run.context),
-            input: run.input.clone(),
-            dry_run: run.dry_run,
-            keyed: run.keyed,
-            task: run.task.clone(),
-            by_person: run.by_person,
-            approval: run.approval.clone(),
-            started: run.started,
-        };
-        self.retry(&newest).await
-    }
-
     /// Runs the call until it has an outcome, at most [`MAX_ATTEMPTS`] times; `None` if a newer version must
     /// run it.
-    async fn retry(self: &Arc<Self>, run: &Run<'_>) -> Option<RunOutcome> {
+    pub(super) async fn retry(self: &Arc<Self>, run: &Run<'_>) -> Option<RunOutcome> {
         let finished = |outcome, replayed, emitted| Some(RunOutcome { outcome, replayed, emitted });
         let mut retry_lock = None;
         let queue_time = self.sandbox.limits().call_queue_time();
@@ -430,14 +389,4 @@ impl Host {
         }
         Ok(())
     }
-}
-
-/// Returns whether what the person limits, or has approved, was compared with a version that means the same as this
-/// one. A call of a person who limits nothing was compared with nothing.
-fn is_compared(run: &Run<'_>, capability: &Capability, action: &Action) -> bool {
-    run.approval.is_none()
-        || (action.consequence == run.action.consequence
-            && action.descriptor.cost_credits == run.action.descriptor.cost_credits
-            && capability.publisher == run.capability.publisher
-            && capability.major_version() == run.capability.major_version())
 }

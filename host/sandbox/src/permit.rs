@@ -20,6 +20,9 @@ impl Sandbox {
         &'a self,
         component: &'a Prepared,
     ) -> Result<CallPermit<'a>, SandboxError> {
+        if let Some(permit) = self.free_permit(component) {
+            return Ok(permit);
+        }
         let permit = async {
             let capability = component.calls.acquire().await.ok()?;
             let host = self.calls.acquire().await.ok()?;
@@ -27,5 +30,13 @@ impl Sandbox {
         };
         let permit = tokio::time::timeout(self.options.limits.call_queue_time(), permit).await;
         permit.ok().flatten().ok_or(SandboxError::Busy)
+    }
+
+    /// Returns a permit if one is free, as it mostly is: without a timer. It overtakes no call, because none is free
+    /// while calls wait.
+    fn free_permit<'a>(&'a self, component: &'a Prepared) -> Option<CallPermit<'a>> {
+        let capability = component.calls.try_acquire().ok()?;
+        let host = self.calls.try_acquire().ok()?;
+        Some(CallPermit { _capability: capability, _host: host })
     }
 }
