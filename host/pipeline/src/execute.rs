@@ -9,9 +9,7 @@ use crate::{
     nested::Frame,
     recordings::is_failed_by_component,
 };
-use portolan_sandbox::{
-    Ending, GuestAnswer, HostServices, Ran, RecordedRun, Recorder, Session, Tape, Work,
-};
+use portolan_sandbox::{Ending, GuestAnswer, HostServices, Ran, RecordedRun, Recorder, Tape, Work};
 use portolan_store::Unit;
 use portolan_telemetry::{SpanKind, TraceContext};
 use portolan_vocabulary::{Access, ErrorCode, Failure};
@@ -73,8 +71,8 @@ impl Host {
             services,
         };
         let is_read_only = work.read_only;
-        let recorder = |session: &Arc<Session>| Tape::Recording(Recorder::new(Arc::clone(session)));
-        let tape = context.session.as_ref().map_or(Tape::Off, recorder);
+        let session = context.session();
+        let tape = session.map_or(Tape::Off, |_| Tape::Recording(Recorder::default()));
         let run = self.sandbox.run(
             &capability.prepared,
             &capability.id,
@@ -83,7 +81,7 @@ impl Host {
             (work, tape),
         );
         let Ran { answer, work, tape } = run.await;
-        let ending = context.session.as_ref().map(|_| Ending::of(&answer));
+        let ending = session.map(|_| Ending::of(&answer));
         let keep_requested = matches!(&answer, Ok(GuestAnswer::Refused { keep_writes: true, .. }));
         let outcome = match answer {
             Ok(answer) if answer.size() > LARGE_ANSWER_BYTES || capability.prepared.is_heavy() => {
@@ -113,9 +111,7 @@ impl Host {
                 Err(Failure::from(error))
             }
         };
-        if let (Tape::Recording(recorder), Some(session), Some(ending)) =
-            (tape, &context.session, ending)
-        {
+        if let (Tape::Recording(recorder), Some(session), Some(ending)) = (tape, session, ending) {
             let code = outcome.as_ref().err().map(|failure| &*failure.error_code);
             let failed = is_failed_by_component(&ending, code);
             let is_nested = !context.via.is_empty();

@@ -69,16 +69,16 @@ impl Recordings {
     }
 
     /// Begins the recording of the call of this request; `None` if nothing is recorded.
-    pub(super) fn begin(&self, request_id: &str) -> Option<Arc<Session>> {
+    pub(super) fn begin(&self, request_id: &str) -> Option<Session> {
         let limit = usize::try_from(self.settings.call_bytes).unwrap_or(usize::MAX);
-        let session = || Arc::new(Session::new(limit, self.is_sampled(request_id)));
+        let session = || Session::new(limit, self.is_sampled(request_id));
         self.settings.enabled.then(session)
     }
 
     /// Keeps a call that has ended, if it failed through no fault of its caller or belongs to the share that is
     /// kept. Never waits.
     pub(super) fn keep(&self, context: &CallContext, code: Option<&str>) {
-        let Some(session) = &context.session else { return };
+        let Some(session) = context.session() else { return };
         let Finished { runs, failed } = match session.finish() {
             Ok(finished) => finished,
             Err(lost) => {

@@ -210,7 +210,7 @@ impl Host {
         if let Some(approval) = &run.approval {
             approval.begin_attempt();
         }
-        if let Some(session) = &run.context.session {
+        if let Some(session) = run.context.session() {
             session.restart();
         }
         let unit = Unit::new(self.store.clone(), run.context.now);

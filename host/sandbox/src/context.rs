@@ -19,11 +19,20 @@ pub struct CallContext {
     pub trace: Option<TraceContext>,
     /// Whether the caller's person makes this call on a page of the host. A nested call is its component's.
     pub by_person: bool,
-    /// The recorder of the runs of the call; `None` if it is not recorded.
-    pub session: Option<Arc<Session>>,
+    recording: Recording,
     seed: OnceLock<[u8; 32]>,
     /// The bytes that the sandboxes of the callers hold while a nested call runs.
     pub(super) callers_memory: usize,
+}
+
+/// Where the runs of a call are recorded. The session is a part of the context, so that it costs nothing as long as
+/// there is nothing to keep.
+#[derive(Debug)]
+enum Recording {
+    Off,
+    Here(Session),
+    /// In the session of the outermost call.
+    In(Arc<CallContext>),
 }
 
 impl CallContext {
@@ -41,7 +50,7 @@ impl CallContext {
             platform,
             trace: None,
             by_person: false,
-            session: None,
+            recording: Recording::Off,
             seed: OnceLock::new(),
             callers_memory: 0,
         }
@@ -65,18 +74,38 @@ impl CallContext {
         Self { by_person, ..self }
     }
 
-    /// Sets what keeps the runs of the call.
+    /// Sets what keeps the runs of the call; `None` if it is not recorded.
     #[must_use]
-    pub fn with_session(self, session: Option<Arc<Session>>) -> Self {
-        Self { session, ..self }
+    pub fn with_session(self, session: Option<Session>) -> Self {
+        Self { recording: session.map_or(Recording::Off, Recording::Here), ..self }
+    }
+
+    /// Returns what keeps the runs of the call, which a nested call shares with the outermost one; `None` if it is not
+    /// recorded.
+    pub fn session(&self) -> Option<&Session> {
+        match &self.recording {
+            Recording::Off => None,
+            Recording::Here(session) => Some(session),
+            Recording::In(outermost) => outermost.session(),
+        }
     }
 
     /// Returns the context of a nested call that `capability` makes. The seed is drawn from the outer call's
     /// randomness, so that the nested call is repeatable too. `memory` is what the sandbox of `capability` holds,
     /// in bytes.
-    pub(super) fn nested(&self, capability: &str, seed: [u8; 32], memory: usize) -> Self {
+    pub(super) fn nested(
+        self: &Arc<Self>,
+        capability: &str,
+        seed: [u8; 32],
+        memory: usize,
+    ) -> Self {
         let mut via = self.via.clone();
         via.push(capability.to_owned());
+        let recording = match &self.recording {
+            Recording::Off => Recording::Off,
+            Recording::Here(_) => Recording::In(Arc::clone(self)),
+            Recording::In(outermost) => Recording::In(Arc::clone(outermost)),
+        };
         Self {
             caller: self.caller.clone(),
             via,
@@ -85,7 +114,7 @@ impl CallContext {
             platform: Arc::clone(&self.platform),
             trace: self.trace,
             by_person: false,
-            session: self.session.clone(),
+            recording,
             seed: OnceLock::from(seed),
             callers_memory: self.callers_memory.saturating_add(memory),
         }
@@ -134,4 +163,34 @@ pub struct PlatformAction {
     pub name: String,
     pub access: Access,
     pub emits: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ptr;
+
+    #[test]
+    fn nested_calls_are_recorded_in_the_session_of_the_outermost_call() {
+        let context = || {
+            let platform = Platform {
+                started_at: Timestamp::from_millis(0),
+                public_url: String::new(),
+                catalog_version: 1,
+                limits: Vec::new(),
+                components: Vec::new(),
+            };
+            let caller = Caller::System { test_mode: false };
+            let (id, platform) = (Arc::from("req_1"), Arc::new(platform));
+            CallContext::new(caller, Timestamp::from_millis(0), id, platform)
+        };
+        let outermost = Arc::new(context().with_session(Some(Session::new(1, true))));
+        let nested = Arc::new(outermost.nested("outer", [0; 32], 1).with_trace(None));
+        let deeper = nested.nested("inner", [0; 32], 1);
+        for context in [&*nested, &deeper] {
+            assert!(ptr::eq(context.session().unwrap(), outermost.session().unwrap()));
+        }
+        let unrecorded = Arc::new(context().with_session(None));
+        assert!(unrecorded.nested("outer", [0; 32], 1).session().is_none());
+    }
 }

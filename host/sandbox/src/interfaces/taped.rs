@@ -50,7 +50,7 @@ impl CallState {
         policy: Policy,
         arguments: &impl Serialize,
     ) -> Option<Box<RawValue>> {
-        let limit = self.tape.json_limit()?;
+        let limit = self.tape.json_limit(self.context.session())?;
         if policy.gives_secret && matches!(self.tape, Tape::Recording(_)) {
             return None;
         }
@@ -111,10 +111,11 @@ impl CallState {
         arguments: Option<Box<RawValue>>,
         answer: &wasmtime::Result<T>,
     ) {
-        let Some(limit) = self.tape.json_limit() else { return };
+        let Some(session) = self.context.session() else { return };
+        let Some(limit) = self.tape.json_limit(Some(session)) else { return };
         let Tape::Recording(recorder) = &mut self.tape else { return };
         if policy.gives_secret {
-            return recorder.record(function, policy, (None, None));
+            return recorder.record(session, function, policy, (None, None));
         }
         let answer = match (&arguments, answer) {
             // The run is not kept.
@@ -124,7 +125,7 @@ impl CallState {
             }
             (Some(_), Err(error)) => as_json(&Answered::<()>::Trap(error.to_string()), limit),
         };
-        recorder.record(function, policy, (arguments, answer));
+        recorder.record(session, function, policy, (arguments, answer));
     }
 }
 

@@ -33,11 +33,12 @@ pub enum Tape {
 }
 
 impl Tape {
-    /// Returns the number of bytes that a call of a host function may take as JSON; `None` if none is needed.
-    pub(super) fn json_limit(&self) -> Option<usize> {
+    /// Returns the number of bytes that a call of a host function may take as JSON; `None` if none is needed. `session`
+    /// is that of a recorded call.
+    pub(super) fn json_limit(&self, session: Option<&Session>) -> Option<usize> {
         match self {
             Self::Off => None,
-            Self::Recording(recorder) => recorder.remaining(),
+            Self::Recording(recorder) => recorder.remaining(session?),
             Self::Replaying(player) => Some(player.limit()),
         }
     }

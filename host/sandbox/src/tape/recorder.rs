@@ -6,29 +6,25 @@ use super::{
     session::{Lost, Session},
 };
 use serde_json::value::RawValue;
-use std::{borrow::Cow, sync::Arc};
+use std::borrow::Cow;
 
-/// The recording of one run.
-#[derive(Debug)]
+/// The recording of one run, which takes its room from the session of the call.
+#[derive(Debug, Default)]
 pub struct Recorder {
-    session: Arc<Session>,
     imports: Vec<HostCall>,
     lost: Option<Lost>,
 }
 
 impl Recorder {
-    pub fn new(session: Arc<Session>) -> Self {
-        Self { session, imports: Vec::new(), lost: None }
-    }
-
     /// Returns the number of bytes that may still be kept; `None` if the run is not kept.
-    pub(super) fn remaining(&self) -> Option<usize> {
-        self.lost.is_none().then(|| self.session.remaining())
+    pub(super) fn remaining(&self, session: &Session) -> Option<usize> {
+        self.lost.is_none().then(|| session.remaining())
     }
 
     /// Keeps a call of a host function with its answer.
     pub(crate) fn record(
         &mut self,
+        session: &Session,
         function: &'static str,
         policy: Policy,
         (arguments, answer): (Option<Box<RawValue>>, Option<Box<RawValue>>),
@@ -44,7 +40,7 @@ impl Recorder {
         };
         let function = Cow::Borrowed(function);
         let import = HostCall { function, effect: policy.is_effect, arguments, answer };
-        match self.session.take(import.size()) {
+        match session.take(import.size()) {
             true => self.imports.push(import),
             false => self.lose(Lost::TooLarge),
         }
