@@ -28,7 +28,7 @@ pub const ROWS: &[Row] = &[
         abuse: "lets 300 polls of ten agents wait",
         before: "–",
         outcome: "one for each agent; the others are answered as superseded",
-        bound: Bound::new(5, 30).held(11),
+        bound: Bound::new(5, 30).held(42),
         attack: |scene| Box::pin(waiting_polls(scene)),
     },
     Row {
@@ -36,7 +36,7 @@ pub const ROWS: &[Row] = &[
         abuse: "opens 300 streams of ten agents",
         before: "–",
         outcome: "one for each agent; the others end",
-        bound: Bound::new(5, 30).held(11),
+        bound: Bound::new(5, 30).held(42),
         attack: |scene| Box::pin(streams(scene)),
     },
     Row {

@@ -2,7 +2,7 @@
 
 use crate::{
     abuse::{
-        calls, connections, devices, documents, events, mcp, messages, operator, pages,
+        calls, connections, devices, documents, events, links, mcp, messages, operator, pages,
         registrations,
         row::{Group, LIVE},
         run_time, tokens, webhooks,
@@ -54,8 +54,11 @@ pub const CONNECTIONS: Group = Group {
 pub const OPERATOR: Group =
     Group { test: "abuse::the_operators_address_is_closed", options: small, rows: operator::ROWS };
 
+pub const LINKS: Group =
+    Group { test: "abuse::links_cost_little", options: documents::options, rows: links::ROWS };
+
 /// All groups, in the order of the document.
-pub const TABLE: [&Group; 14] = [
+pub const TABLE: [&Group; 15] = [
     &REGISTRATIONS,
     &TOKENS,
     &PAGES,
@@ -70,4 +73,5 @@ pub const TABLE: [&Group; 14] = [
     &DOCUMENTS,
     &CONNECTIONS,
     &OPERATOR,
+    &LINKS,
 ];

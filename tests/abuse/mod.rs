@@ -8,9 +8,11 @@ mod connections;
 mod cost;
 mod devices;
 mod documents;
+mod endpoints;
 mod events;
 mod groups;
 mod honest;
+mod links;
 mod mcp;
 mod messages;
 mod operator;
@@ -98,4 +100,9 @@ fn connections_cost_little() {
 #[test]
 fn the_operators_address_is_closed() {
     run(&groups::OPERATOR);
+}
+
+#[test]
+fn links_cost_little() {
+    run(&groups::LINKS);
 }

@@ -3,7 +3,7 @@
 use crate::{
     abuse::{
         cost::{Bound, Cost},
-        honest::Household,
+        honest::Neighbours,
         processor::CLIENT_THREADS,
         scene::Scene,
     },
@@ -76,7 +76,7 @@ impl Group {
 
     async fn attempt_all(&self) -> Vec<(&'static str, Cost)> {
         let host = Host::start((self.options)()).await;
-        let (scene, household) = (Scene::new(&host), Household::new(&host).await);
+        let (scene, neighbours) = (Scene::new(&host), Neighbours::new(&host).await);
         scene.wait_until_at_rest().await;
         // Other programs make processors slower, so their time is compared only where that is asked for.
         let with_processors =
@@ -96,7 +96,7 @@ impl Group {
         };
         let (costs, faults) = tokio::select! {
             ended = attacks => ended,
-            never = household.live() => match never {},
+            never = neighbours.live(!with_processors) => match never {},
         };
         assert!(faults.is_empty(), "above the bound:\n{}", faults.join("\n"));
         costs
