@@ -111,7 +111,7 @@ impl Host {
             dry_run: false,
             keyed: Some(&keyed),
             task: None,
-            by_person: false,
+            rates: Some(self.rates.of(&agent, false)),
             approval,
             started,
         };

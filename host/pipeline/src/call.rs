@@ -7,7 +7,7 @@ use crate::{
     next_step::remove_repetition,
     outcome::{Answer, Meta},
     permission::ensure_not_suspended,
-    rates::RateLimitState,
+    rates::{CallerRates, RateLimitState},
     run::{Run, RunOutcome},
 };
 use portolan_catalog::{Action, Capability, Input};
@@ -94,12 +94,13 @@ impl Host {
         let trace = span.context_or(call.trace);
         let call_body = CallBody { trace, ..call_body };
         let mut failed = |failure| fail(&mut span, failure);
-        let admitted = self.admit(capability, &call.caller, call_body, rate_limits).await;
+        let rates = self.rates.of(&call.caller, by_person);
+        let caller = (&call.caller, &rates);
+        let admitted = self.admit(capability, caller, call_body, rate_limits).await;
         let (action, input) = admitted.map_err(&mut failed)?;
         let keyed =
             self.begin_keyed(&call.caller, capability, action, &input).map_err(&mut failed)?;
-        let permits = self.rates.acquire_call(&call.caller, by_person).await;
-        let _permits = permits.map_err(&mut failed)?;
+        let _permits = rates.acquire_call().await.map_err(&mut failed)?;
         let test_mode = call.caller.test_mode;
         let called = (&**capability, action);
         let approval = Approval::of(&snapshot, &call.caller, called, &input.fields, by_person, now);
@@ -119,7 +120,7 @@ impl Host {
             dry_run: input.dry_run,
             keyed: keyed.as_ref(),
             task: None,
-            by_person,
+            rates: Some(rates),
             approval,
             started,
         };
@@ -152,7 +153,7 @@ impl Host {
     pub(super) async fn admit<'c>(
         &self,
         capability: &'c Arc<Capability>,
-        caller: &AgentCaller,
+        (caller, rates): (&AgentCaller, &CallerRates<'_>),
         call_body: CallBody,
         rate_limits: &mut Vec<RateLimitState>,
     ) -> Result<(&'c Action, Input), Failure> {
@@ -166,7 +167,7 @@ impl Host {
         let action = selected.action;
         let access = action.descriptor.access;
         let permitting = self.telemetry.span(trace, SpanKind::Internal, "permit");
-        *rate_limits = self.permit_call(caller, by_person, access)?;
+        *rate_limits = self.permit_call((caller, rates), access)?;
         action.ensure_by(by_person)?;
         ensure_not_suspended(caller, &capability.descriptor, (&action.descriptor.name, access))?;
         drop(permitting);
@@ -183,7 +184,7 @@ impl Host {
         drop(validating);
         // An ordinary check takes microseconds, and to charge it would take as long.
         if time >= CHARGED_CHECK_TIME {
-            self.rates.charge_run_time(caller, by_person, time);
+            rates.charge_run_time(time);
         }
         Ok((action, input?))
     }
@@ -202,9 +203,9 @@ impl Host {
     pub fn charge_body(&self, caller: &AgentCaller, bytes: usize) -> Result<(), Failure> {
         let milliseconds = bytes / BODY_BYTES_PER_MS;
         if milliseconds > 0 {
-            self.rates.ensure_run_time(caller)?;
-            let time = Duration::from_millis(milliseconds as u64);
-            self.rates.charge_run_time(caller, false, time);
+            let rates = self.rates.of(caller, false);
+            rates.ensure_run_time()?;
+            rates.charge_run_time(Duration::from_millis(milliseconds as u64));
         }
         Ok(())
     }

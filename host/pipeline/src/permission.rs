@@ -1,6 +1,9 @@
 //! Permission: the claim and the scopes of a caller, then its rates.
 
-use crate::{host::Host, rates::RateLimitState};
+use crate::{
+    host::Host,
+    rates::{CallerRates, RateLimitState},
+};
 use portolan_vocabulary::{Access, AgentCaller, Descriptor, ErrorCode, Failure, Role, Roles};
 use serde_json::json;
 
@@ -12,18 +15,17 @@ impl Host {
         caller: &AgentCaller,
         access: Access,
     ) -> Result<Vec<RateLimitState>, Failure> {
-        self.permit_call(caller, false, access)
+        self.permit_call((caller, &self.rates.of(caller, false)), access)
     }
 
-    /// Does the same for a call that a person may have made on a page.
+    /// Does the same for a caller whose rates are known.
     pub(super) fn permit_call(
         &self,
-        caller: &AgentCaller,
-        by_person: bool,
+        (caller, rates): (&AgentCaller, &CallerRates<'_>),
         access: Access,
     ) -> Result<Vec<RateLimitState>, Failure> {
         ensure_permitted(caller, access, self.catalog.roles())?;
-        self.rates.count_call(caller, by_person, access)
+        rates.count_call(access)
     }
 }
 

@@ -60,7 +60,7 @@ impl Host {
             dry_run: run.dry_run,
             keyed: run.keyed,
             task: run.task.clone(),
-            by_person: run.by_person,
+            rates: run.rates.clone(),
             approval: run.approval.clone(),
             started: run.started,
         };

@@ -8,7 +8,7 @@ use crate::{
     host::{Host, RETRY_LOCKS},
     idempotency::KeyedCall,
     outcome::{Emitted, Outcome},
-    rates::Rates,
+    rates::CallerRates,
     traces::end_commit,
 };
 use portolan_catalog::{Action, Capability, Snapshot};
@@ -16,9 +16,7 @@ use portolan_sandbox::CallContext;
 use portolan_store::{
     Attachments, Audience, ConflictKey, NewEvent, StateError, Task, Unit, Verdict,
 };
-use portolan_vocabulary::{
-    Access, AgentCaller, CallResult, Caller, ErrorCode, Failure, is_told_by_email,
-};
+use portolan_vocabulary::{Access, AgentCaller, CallResult, ErrorCode, Failure, is_told_by_email};
 use std::{
     collections::BTreeSet,
     fmt::Display,
@@ -40,8 +38,8 @@ pub(super) struct Run<'a> {
     pub(super) keyed: Option<&'a KeyedCall>,
     /// The due work that the run does, which is removed if the run succeeds.
     pub(super) task: Option<Task>,
-    /// Whether a person makes the call on a page of this host.
-    pub(super) by_person: bool,
+    /// The rates of the calling agent; `None` if the system calls.
+    pub(super) rates: Option<CallerRates<'a>>,
     /// The part that the caller's person has to approve, if they limit anything.
     pub(super) approval: Option<Arc<Approval>>,
     pub(super) started: Instant,
@@ -73,16 +71,13 @@ pub(super) enum Attempt {
 
 /// The time that a run takes. It is charged also if nobody waits for the run's end.
 struct RunTime<'a> {
-    rates: &'a Rates,
-    run: &'a Run<'a>,
+    rates: &'a CallerRates<'a>,
     begun: Instant,
 }
 
 impl Drop for RunTime<'_> {
     fn drop(&mut self) {
-        if let Caller::Agent(caller) = &self.run.context.caller {
-            self.rates.charge_run_time(caller, self.run.by_person, self.begun.elapsed());
-        }
+        self.rates.charge_run_time(self.begun.elapsed());
     }
 }
 
@@ -214,7 +209,7 @@ impl Host {
             session.restart();
         }
         let unit = Unit::new(self.store.clone(), run.context.now);
-        let run_time = RunTime { rates: &self.rates, run, begun: Instant::now() };
+        let run_time = run.rates.as_ref().map(|rates| RunTime { rates, begun: Instant::now() });
         let executed = self.execute(run.execution(), unit, false).await;
         drop(permit);
         drop(run_time);

@@ -53,6 +53,7 @@ impl Host {
         ensure_input(action, call.input)?;
         let mut span = self.call_span(call.trace, &capability.id);
         context.trace = span.context_or(call.trace);
+        let rates = context.agent().map(|agent| self.rates.of(agent, false));
         let session =
             (!call.has_secret).then(|| self.recordings.begin(&context.request_id)).flatten();
         let run = Run {
@@ -64,7 +65,7 @@ impl Host {
             dry_run: call.dry_run,
             keyed: None,
             task: call.task,
-            by_person: false,
+            rates,
             approval: None,
             started: Instant::now(),
         };

@@ -90,8 +90,9 @@ impl Host {
                 let call_body =
                     CallBody { body: Ok(input), idempotency_key, by_person: false, trace: None };
                 let capability = snapshot.find(capability, now)?;
+                let caller = (agent, &self.rates.of(agent, false));
                 let (action, input) =
-                    self.admit(capability, agent, call_body, &mut Vec::new()).await?;
+                    self.admit(capability, caller, call_body, &mut Vec::new()).await?;
                 let keyed = self.begin_keyed(agent, capability, action, &input)?;
                 (capability, action, input.fields, input.dry_run, keyed)
             }
@@ -116,7 +117,7 @@ impl Host {
             dry_run,
             keyed: keyed.as_ref(),
             task: None,
-            by_person: false,
+            rates: None,
             approval: None,
             started,
         };

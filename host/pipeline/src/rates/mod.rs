@@ -7,7 +7,7 @@
 //!
 //! - `table`: the rates
 //! - `account`: the accounts
-//! - `caller`: the counters of one caller, found by one look-up
+//! - `caller`: the counters of one caller; `of_caller`: what a call does with them, after one look-up
 //! - `counter`: the bucket of one account
 //! - `concurrency`: how many calls of one caller run at once
 //! - `exchange`: the exchange with the database
@@ -19,6 +19,7 @@ mod caller;
 mod concurrency;
 mod counter;
 mod exchange;
+mod of_caller;
 mod published;
 mod table;
 mod usage;
@@ -32,11 +33,13 @@ use counter::{Counter, Taken};
 use exchange::Exchange;
 use moka::sync::Cache;
 use portolan_store::{DbError, Store};
-use portolan_vocabulary::{Access, AgentCaller, Clock, ErrorCode, Failure, HOUR, Keyring, Limits};
+use portolan_vocabulary::{AgentCaller, Clock, ErrorCode, Failure, HOUR, Keyring, Limits};
 use serde_json::json;
 use std::{net::IpAddr, sync::Arc, time::Duration};
 use table::{CALLER_LIFE, Rate};
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
+
+pub(crate) use of_caller::CallerRates;
 pub use usage::{AccountUse, RateUse};
 
 /// The maximum number of counters. More of them evict those that are used the least.
@@ -98,59 +101,6 @@ impl Rates {
             counter.set_limit(counters.limit(*rate, account));
         }
         counters.callers.invalidate_all();
-    }
-
-    /// Counts a call against the caller's limits, or against those of the person who makes it on a page, and returns
-    /// what is left of them; `rate_limited` if one of them is used up.
-    pub fn count_call(
-        &self,
-        caller: &AgentCaller,
-        by_person: bool,
-        access: Access,
-    ) -> Result<Vec<RateLimitState>, Failure> {
-        let Some(counters) = &self.0 else { return Ok(Vec::new()) };
-        let of_caller = counters.of_caller(caller, by_person);
-        counters.ensure_run_time(&of_caller)?;
-        let mut rate_limits = vec![counters.take(&of_caller.calls)?];
-        for counted in &of_caller.calls_at_address {
-            counters.take(counted)?;
-        }
-        if access == Access::Write {
-            rate_limits.push(counters.count(Rate::Writes, of_caller.account.clone())?);
-        }
-        Ok(rate_limits)
-    }
-
-    /// Waits until fewer than the maximum of the caller's calls run, and for an agent that nobody has claimed of
-    /// those at its address and in its network; `rate_limited` if that takes too long. The call counts until
-    /// the permits are dropped.
-    pub(super) async fn acquire_call(
-        &self,
-        caller: &AgentCaller,
-        by_person: bool,
-    ) -> Result<Vec<OwnedSemaphorePermit>, Failure> {
-        let Some(counters) = &self.0 else { return Ok(Vec::new()) };
-        let of_caller = counters.of_caller(caller, by_person);
-        let mut permits = Vec::with_capacity(of_caller.running.len());
-        for running in &of_caller.running {
-            permits.push(running.acquire().await?);
-        }
-        Ok(permits)
-    }
-
-    /// Returns `rate_limited` if the run time of one of the caller's accounts is used up.
-    pub(super) fn ensure_run_time(&self, caller: &AgentCaller) -> Result<(), Failure> {
-        let Some(counters) = &self.0 else { return Ok(()) };
-        counters.ensure_run_time(&counters.of_caller(caller, false))
-    }
-
-    /// Charges the time that a call has run to the caller.
-    pub(super) fn charge_run_time(&self, caller: &AgentCaller, by_person: bool, time: Duration) {
-        let Some(counters) = &self.0 else { return };
-        let milliseconds = u64::try_from(time.as_micros().div_ceil(1000)).unwrap_or(u64::MAX);
-        for counted in &counters.of_caller(caller, by_person).run_time {
-            counters.charge(&counted.counter, milliseconds);
-        }
     }
 
     /// Counts a request from an address.
@@ -367,7 +317,7 @@ fn seconds(time: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portolan_vocabulary::Timestamp;
+    use portolan_vocabulary::{Access, Timestamp};
 
     fn rates() -> (Rates, Clock) {
         let limits = Limits {
@@ -398,7 +348,7 @@ mod tests {
     #[test]
     fn a_limit_is_counted_for_each_caller_and_refills_evenly() {
         let (rates, clock) = rates();
-        let count = |agent| rates.count_call(&caller(agent, "192.0.2.1"), false, Access::Read);
+        let count = |agent| rates.of(&caller(agent, "192.0.2.1"), false).count_call(Access::Read);
         let left: Vec<_> = (0..3).map(|_| count("one").unwrap()[0].remaining).collect();
         assert_eq!(left, [2, 1, 0]);
         let refused = count("one").unwrap_err();
@@ -413,7 +363,8 @@ mod tests {
     fn many_agents_of_one_address_share_the_limit_of_the_address() {
         let (rates, _) = rates();
         let count = |number: usize, address: &str| {
-            rates.count_call(&caller(&format!("agent {number}"), address), false, Access::Read)
+            let caller = caller(&format!("agent {number}"), address);
+            rates.of(&caller, false).count_call(Access::Read)
         };
         let counted = (0..100).filter(|number| count(*number, "192.0.2.1").is_ok()).count();
         assert_eq!(counted, 30);
@@ -431,19 +382,17 @@ mod tests {
     fn the_time_of_calls_is_charged_and_refused_when_it_is_used_up() {
         let (rates, clock) = rates();
         let caller = caller("one", "192.0.2.1");
-        let charge = || {
-            let time = Duration::from_millis(150);
-            rates.charge_run_time(&caller, false, time);
-        };
-        assert!(rates.count_call(&caller, false, Access::Read).is_ok());
+        let own = rates.of(&caller, false);
+        let charge = || own.charge_run_time(Duration::from_millis(150));
+        assert!(own.count_call(Access::Read).is_ok());
         charge();
-        let refused = rates.count_call(&caller, false, Access::Read).unwrap_err().conflict.unwrap();
+        let refused = own.count_call(Access::Read).unwrap_err().conflict.unwrap();
         assert_eq!(refused["name"], "anonymous_run_ms_per_hour");
         // A millisecond refills in 36 s.
         clock.advance(HOUR / 2 + Duration::from_secs(36));
-        assert!(rates.count_call(&caller, false, Access::Read).is_ok());
+        assert!(own.count_call(Access::Read).is_ok());
         let claimed = AgentCaller { owner_id: Some(Arc::from("own")), ..caller.clone() };
         charge();
-        assert!(rates.count_call(&claimed, false, Access::Read).is_ok());
+        assert!(rates.of(&claimed, false).count_call(Access::Read).is_ok());
     }
 }
