@@ -229,6 +229,7 @@ mod cases {
     mod store_held_events;
     mod store_nodes;
     mod store_persistence;
+    mod store_round_trips;
     mod story;
     mod suspensions;
     mod suspensions_kept;

@@ -41,8 +41,8 @@
 //! - A unit never commits if its read set has changed. The results of `unchecked` queries are left out of
 //!   the read set.
 //! - Sequences of inboxes never have gaps.
-//! - No value from a caller ever becomes SQL text: values are bound, and the names of tables and columns
-//!   are made from numbers.
+//! - No value from a caller ever becomes SQL text: values are bound, or base64 in the transactions of PostgreSQL
+//!   (`connection::batch`), and the names of tables and columns are made from numbers.
 //! - The store never reads the time: it gets a clock, and functions get the time as an argument.
 
 mod audit_log;

@@ -2,6 +2,7 @@
 
 use super::{
     fan_out::{fan_out, run_commands},
+    reads::FanOutReads,
     signals::Announcement,
 };
 use crate::{
@@ -61,11 +62,11 @@ impl<'a> WriteBatch<'a> {
         }
     }
 
-    pub(crate) async fn write(
+    pub(super) async fn write(
         &self,
         transaction: &mut Transaction,
         statements: &Statements,
-        layouts: &BTreeMap<CollectionId, Arc<Layout>>,
+        (layouts, reads): (&BTreeMap<CollectionId, Arc<Layout>>, FanOutReads),
         chain: &AuditChain,
     ) -> Result<Announcement, DbError> {
         transaction.run(&statements.put_documents, self.documents()).await?;
@@ -95,9 +96,8 @@ impl<'a> WriteBatch<'a> {
         let rows = self.audit.iter().zip(&seals);
         let rows = rows.map(|(record, seal)| audit_row(record, seal.as_ref())).collect();
         transaction.run(&statements.add_audit, rows).await?;
-        let (events, releases) = (&self.events, &self.releases);
-        let fan_out =
-            fan_out(transaction, statements, events, releases, &self.reconsidered).await?;
+        let added = (self.events.as_slice(), self.releases.as_slice());
+        let fan_out = fan_out(transaction, statements, reads, added, &self.reconsidered).await?;
         let commanded = run_commands(transaction, statements, &self.commands).await?;
         Ok(Announcement {
             work: self.has_work() || fan_out.work,

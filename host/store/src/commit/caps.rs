@@ -24,19 +24,13 @@ pub(super) struct CapCounts {
 }
 
 impl CapCounts {
-    /// Reads the counts of caps by their names.
-    pub(super) async fn read(
-        transaction: &mut Transaction,
-        statements: &Statements,
-        names: BTreeSet<String>,
-    ) -> Result<Self, DbError> {
-        let names = names.into_iter().map(|name| json!([name])).collect();
-        let counts: Vec<(String, i64, i64)> = transaction.find(&statements.counts, names).await?;
+    /// Takes the counts that were read: the name of each cap, the number of events, and the end of the cap's time.
+    pub(super) fn of(counts: Vec<(String, i64, i64)>) -> Self {
         let count = |(name, delivered, until): (String, i64, i64)| {
             let until = Timestamp::from_millis(unsigned(until));
             (name, Count { delivered: unsigned(delivered), until })
         };
-        Ok(Self { counts: counts.into_iter().map(count).collect(), changed: BTreeSet::new() })
+        Self { counts: counts.into_iter().map(count).collect(), changed: BTreeSet::new() }
     }
 
     /// Counts an event that is delivered now. If a cap is reached, counts nothing; the error is then the time

@@ -6,20 +6,20 @@
 //! validated against cannot change before the unit is written.
 
 use super::{
-    apply::WriteBatch, locks::Locks, quotas::QuotaState, rates::Rates, signals::Signals,
-    validation::ValidationState, verdict::Verdict,
+    apply::WriteBatch, locks::Locks, quotas::QuotaState, rates::Rates, reads::Reads,
+    signals::Signals, validation::ValidationState, verdict::Verdict,
 };
 use crate::{
     audit_log::AuditChain,
     changes::Changes,
-    connection::{Backend, LockTimeouts, Statements, Transaction},
+    connection::{Backend, LockTimeouts, Statements},
     document::CollectionId,
     error::DbError,
     integers::{signed, unsigned},
     query::Layouts,
     usage::Usage,
 };
-use portolan_vocabulary::{Clock, Digest, Quotas};
+use portolan_vocabulary::{Clock, Quotas};
 use serde_json::json;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -244,10 +244,6 @@ async fn commit(
     committed.map_err(|_| DbError::TimedOut)?
 }
 
-/// A collection's id, generation, shape and scope; the time until which nothing is committed to it; and the
-/// usage of the scope.
-type LayoutRow = (i64, i64, String, String, i64, i64, i64, i64, i64);
-
 async fn commit_all(
     database: &Database,
     (locks, timeouts): (&Locks, LockTimeouts),
@@ -259,12 +255,12 @@ async fn commit_all(
         None => backend.begin_alone().await?,
     };
     let mut quotas = QuotaState::new(&database.quotas, &database.rates);
-    let used: BTreeSet<_> = batch.iter().flat_map(|changes| changes.collections()).collect();
-    let used = used.into_iter().map(|id| json!([id.0])).collect();
-    let rows: Vec<LayoutRow> = transaction.find(&statements.layouts, used).await?;
+    let reads = Reads::of(&mut transaction, statements, batch).await?;
     let now = signed(database.clock.now().as_millis());
     let (mut layouts, mut replaced) = (BTreeMap::new(), BTreeSet::new());
-    for (id, generation, text, scope, fenced_until, documents, tombstones, bytes, timers) in rows {
+    for (id, generation, text, scope, fenced_until, documents, tombstones, bytes, timers) in
+        reads.layouts
+    {
         let id = CollectionId(id);
         if fenced_until > now {
             replaced.insert(id);
@@ -272,14 +268,13 @@ async fn commit_all(
         quotas.add_collection(id, scope, Usage { documents, tombstones, bytes, timers });
         layouts.insert(id, database.layouts.get(backend, id, generation, &text)?);
     }
-    let erased = erased_people(&mut transaction, statements, batch).await?;
-    let mut state = ValidationState::read(&mut transaction, statements, batch, quotas).await?;
+    let mut state = ValidationState::new(reads.validation, quotas);
     let mut applied = WriteBatch::default();
     let mut verdicts = Vec::with_capacity(batch.len());
     for changes in batch {
         let verdict = match changes.uses_replaced(&replaced) {
             true => Verdict::Replaced,
-            false if !changes.people.is_disjoint(&erased) => Verdict::Erased,
+            false if !changes.people.is_disjoint(&reads.erased) => Verdict::Erased,
             false => state.validate(changes),
         };
         if verdict == Verdict::Committed {
@@ -295,7 +290,8 @@ async fn commit_all(
                 transaction.find(&statements.last_audit_row, vec![json!([node])]).await?;
             chain.settle(last.first().map_or(0, |(position,)| unsigned(*position)));
         }
-        let announcement = applied.write(&mut transaction, statements, &layouts, chain).await?;
+        let announcement =
+            applied.write(&mut transaction, statements, (&layouts, reads.fan_out), chain).await?;
         transaction.commit().await?;
         chain.confirm();
         state.store_rates();
@@ -304,19 +300,4 @@ async fn commit_all(
         transaction.roll_back().await?;
     }
     Ok(verdicts)
-}
-
-/// Returns the erased people, and their agents, whom units of a batch name.
-async fn erased_people(
-    transaction: &mut Transaction,
-    statements: &Statements,
-    batch: &[&Changes],
-) -> Result<BTreeSet<String>, DbError> {
-    let named = batch.iter().flat_map(|changes| &changes.people);
-    let named: BTreeMap<String, &String> =
-        named.map(|id| (Digest::of(id.as_bytes()).hex(), id)).collect();
-    let digests = named.keys().map(|digest| json!([digest])).collect();
-    let erased: Vec<(String,)> = transaction.find(&statements.erasures, digests).await?;
-    let id = |(digest,): &(String,)| named.get(digest).map(|id| (*id).clone());
-    Ok(erased.iter().filter_map(id).collect())
 }

@@ -2,8 +2,10 @@
 //! so that the sequences of inboxes have no gaps. The delivery rules of people apply here and nowhere else.
 
 use super::{
+    caps::CapCounts,
     email_notices::EmailNotices,
     holding::Holding,
+    reads::{FanOutReads, InboxHead, Receiver},
     releasing::{Released, release},
     signals::Announcement,
 };
@@ -29,20 +31,24 @@ struct Incoming<'a> {
 /// Adds each event to the inboxes of its audience, with a delivery for each webhook of these agents that
 /// wants events of its type; and in the same way, first, the held events that are released. `reconsidered` are
 /// the owners whose rules have changed.
-pub(crate) async fn fan_out(
+pub(super) async fn fan_out(
     transaction: &mut Transaction,
     statements: &Statements,
-    events: &[&NewEvent],
-    releases: &[&Release],
+    reads: FanOutReads,
+    (events, releases): (&[&NewEvent], &[&Release]),
     reconsidered: &[&str],
 ) -> Result<Announcement, DbError> {
-    let mut holding =
-        Holding::begin(transaction, statements, events, releases, reconsidered).await?;
+    let FanOutReads { now, counts, held, agents: known, mut heads, mut receivers } = reads;
+    let mut holding = Holding::new(CapCounts::of(counts), reconsidered, now);
     let mut released = Vec::new();
     for step in releases {
         released.extend(release(transaction, statements, &mut holding, step).await?);
     }
-    holding.find_behind(transaction, statements, events).await?;
+    let held = match held {
+        Some(states) => states,
+        None => transaction.find(&statements.held.states, holding.owners(events)).await?,
+    };
+    holding.note_behind(held);
     let mut notices = EmailNotices::default();
     for event in &released {
         if let Some((owner_id, now)) = &event.told {
@@ -85,16 +91,17 @@ pub(crate) async fn fan_out(
     let has_timers = notices.write(transaction, statements).await? || has_held;
     let agents: BTreeSet<String> =
         entries.iter().flat_map(|event| &event.agents).cloned().collect();
-    let keys = || agents.iter().map(|id| json!([id])).collect::<Vec<_>>();
-    let heads: Vec<(String, i64)> = transaction.find(&statements.inboxes, keys()).await?;
+    let further: Vec<Value> = agents.difference(&known).map(|id| json!([id])).collect();
+    let (further_heads, further_receivers) = read_inboxes(transaction, statements, further).await?;
+    heads.extend(further_heads);
+    receivers.extend(further_receivers);
+    let heads = heads.into_iter().filter(|(agent, _)| agents.contains(agent));
     let mut heads: BTreeMap<String, u64> =
-        heads.into_iter().map(|(agent, last)| (agent, unsigned(last))).collect();
-    let found: Vec<(String, String, String)> =
-        transaction.find(&statements.receivers, keys()).await?;
-    let mut receivers: BTreeMap<String, Vec<(String, Vec<String>)>> = BTreeMap::new();
-    for (id, agent, types) in found {
+        heads.map(|(agent, last)| (agent, unsigned(last))).collect();
+    let mut wanting: BTreeMap<String, Vec<(String, Vec<String>)>> = BTreeMap::new();
+    for (id, agent, types) in receivers {
         let types = serde_json::from_str(&types).unwrap_or_default();
-        receivers.entry(agent).or_default().push((id, types));
+        wanting.entry(agent).or_default().push((id, types));
     }
     let mut inbox = Vec::new();
     for event in &entries {
@@ -102,7 +109,7 @@ pub(crate) async fn fan_out(
             let last = heads.entry(agent.clone()).or_insert(0);
             *last += 1;
             inbox.push(json!([agent, last, event.id]));
-            for (webhook, types) in receivers.get(agent).into_iter().flatten() {
+            for (webhook, types) in wanting.get(agent).into_iter().flatten() {
                 if types.is_empty() || types.iter().any(|wanted| wanted == event.event_type) {
                     deliveries.push(event.delivery(webhook, Some(*last), false));
                 }
@@ -116,6 +123,18 @@ pub(crate) async fn fan_out(
     transaction.run(&statements.add_webhook_deliveries, deliveries).await?;
     let agents = if to_all { Vec::new() } else { agents.into_iter().collect() };
     Ok(Announcement { work: has_timers, sending, agents, to_all })
+}
+
+/// Reads the heads of inboxes and the webhooks of agents that only an event to all listeners reaches. `agents` are rows
+/// with their ids.
+async fn read_inboxes(
+    transaction: &mut Transaction,
+    statements: &Statements,
+    agents: Vec<Value>,
+) -> Result<(Vec<InboxHead>, Vec<Receiver>), DbError> {
+    let queries = vec![(&statements.inboxes, agents.clone()), (&statements.receivers, agents)];
+    let mut found = transaction.find_all(queries).await?;
+    Ok((found.take_next()?, found.take_next()?))
 }
 
 impl<'a> Incoming<'a> {
@@ -138,7 +157,7 @@ impl<'a> Incoming<'a> {
 }
 
 /// Runs the outbox commands of the calls, in their order.
-pub(crate) async fn run_commands(
+pub(super) async fn run_commands(
     transaction: &mut Transaction,
     statements: &Statements,
     commands: &[&OutboxCommand],

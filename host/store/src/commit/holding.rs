@@ -1,13 +1,10 @@
 //! The events that people's delivery rules hold, in the transaction that writes the events: which new ones
 //! are held, and what of that is written.
 
-use super::{
-    caps::{CapCounts, name},
-    overflow::count_overflow,
-};
+use super::{caps::CapCounts, overflow::count_overflow, reads::HeldState};
 use crate::{
     connection::{Statements, Transaction},
-    effects::{NewEvent, Release},
+    effects::NewEvent,
     error::DbError,
     integers::{signed, unsigned},
 };
@@ -19,10 +16,6 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
-
-/// An owner for whom events are held; the sequence that a release has reached, if one is under way; and 1 if
-/// events are due.
-pub(super) type HeldState = (String, Option<i64>, i64);
 
 /// The smallest due time of an owner's held events: of those that wait, of those that are summarized, and of
 /// those that are only counted.
@@ -51,27 +44,10 @@ pub(super) struct Holding {
 }
 
 impl Holding {
-    /// Reads the counts of the owners' caps.
-    pub(super) async fn begin(
-        transaction: &mut Transaction,
-        statements: &Statements,
-        events: &[&NewEvent],
-        releases: &[&Release],
-        reconsidered: &[&str],
-    ) -> Result<Self, DbError> {
-        let mut names = BTreeSet::new();
-        for event in events {
-            let Some(rules) = &event.rules else { continue };
-            names.extend(rules.rules.caps_of(&event.event_type).map(|cap| name(rules, cap)));
-        }
-        for Release { rules, .. } in releases {
-            names.extend(rules.rules.caps.iter().map(|cap| name(rules, cap)));
-        }
-        let caps = CapCounts::read(transaction, statements, names).await?;
-        let times = events.iter().filter(|event| event.rules.is_some());
-        let times = times.map(|event| event.occurred_at);
-        let times = times.chain(releases.iter().map(|release| release.at));
-        Ok(Self {
+    /// Begins with the counts of the owners' caps. `now` is the time of the latest event or release, and
+    /// `reconsidered` are the owners whose rules have changed.
+    pub(super) fn new(caps: CapCounts, reconsidered: &[&str], now: Timestamp) -> Self {
+        Self {
             caps,
             held: Vec::new(),
             ended: Vec::new(),
@@ -80,18 +56,13 @@ impl Holding {
             behind: BTreeSet::new(),
             released: BTreeMap::new(),
             reconsidered: reconsidered.iter().map(|owner_id| (*owner_id).to_owned()).collect(),
-            now: times.max().unwrap_or_default(),
-        })
+            now,
+        }
     }
 
-    /// Finds the owners of new events whose held events are due: all but those whose release has ended in
-    /// this transaction.
-    pub(super) async fn find_behind(
-        &mut self,
-        transaction: &mut Transaction,
-        statements: &Statements,
-        events: &[&NewEvent],
-    ) -> Result<(), DbError> {
+    /// Returns rows with the owners of new events whose held events may be due: all but those whose release has ended
+    /// in this transaction.
+    pub(super) fn owners(&self, events: &[&NewEvent]) -> Vec<Value> {
         let owners: BTreeSet<&String> =
             events.iter().filter_map(|event| Some(&event.rules.as_ref()?.owner_id)).collect();
         let has_passed = |owner_id: &&String| {
@@ -99,8 +70,11 @@ impl Holding {
         };
         let owners = owners.into_iter().filter(|owner_id| !has_passed(owner_id));
         let now = signed(self.now.as_millis());
-        let owners = owners.map(|owner_id| json!([owner_id, now])).collect();
-        let states: Vec<HeldState> = transaction.find(&statements.held.states, owners).await?;
+        owners.map(|owner_id| json!([owner_id, now])).collect()
+    }
+
+    /// Notes the owners of new events whose held events are due.
+    pub(super) fn note_behind(&mut self, states: Vec<HeldState>) {
         for (owner_id, released_to, due) in states {
             let is_behind =
                 released_to.is_some() || due != 0 || self.reconsidered.contains(&owner_id);
@@ -108,7 +82,6 @@ impl Holding {
                 self.behind.insert(owner_id);
             }
         }
-        Ok(())
     }
 
     /// Returns whether a new event is delivered now. Otherwise it is dropped or held, as the rules say.

@@ -11,6 +11,7 @@ mod overflow;
 mod quotas;
 mod rates;
 mod read_only;
+mod reads;
 mod releasing;
 mod signals;
 mod validation;

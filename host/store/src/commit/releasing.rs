@@ -2,7 +2,7 @@
 //! that are held for a person, in their order and `HELD_AT_ONCE` in each transaction, and applies the rules
 //! that are in force to each. New events for the person wait until it has passed.
 
-use super::holding::{HeldState, Holding};
+use super::{holding::Holding, reads::HeldState};
 use crate::{
     connection::{Statements, Transaction},
     effects::{HELD_AT_ONCE, Release},

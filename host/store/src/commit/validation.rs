@@ -3,18 +3,16 @@
 
 use super::{
     quotas::QuotaState,
+    reads::ValidationReads,
     verdict::{ConflictKey, Verdict},
 };
 use crate::{
     changes::Changes,
-    connection::{Statements, Transaction},
     document::{CollectionId, DocumentKey, UniqueKey},
     effects::{OutboxCommand, Task, TimerChange, TimerKey},
-    error::DbError,
     integers::unsigned,
-    usage::{Usage, scope},
+    usage::Usage,
 };
-use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The state of everything that the units of a batch depend on: first that in the database, then with the
@@ -33,75 +31,16 @@ pub(super) struct ValidationState<'a> {
     webhook_counts: BTreeMap<String, u64>,
 }
 
-/// A timer's capability, name and mode; its setting and bytes if it exists; the usage of the capability.
-type TimerRow = (String, String, i64, Option<String>, Option<i64>, i64, i64, i64, i64);
-
 impl<'a> ValidationState<'a> {
-    pub(super) async fn read(
-        transaction: &mut Transaction,
-        statements: &Statements,
-        batch: &[&Changes],
-        mut quotas: QuotaState<'a>,
-    ) -> Result<Self, DbError> {
-        let documents: BTreeSet<_> =
-            batch.iter().flat_map(|changes| changes.reads.keys()).collect();
-        let rows: Vec<Value> =
-            documents.iter().map(|key| json!([key.collection.0, key.id])).collect();
-        let revisions: Vec<(i64, String, i64)> =
-            transaction.find(&statements.revisions, rows).await?;
-        let holders: BTreeSet<_> =
-            batch.iter().flat_map(|changes| changes.holders.keys()).collect();
-        let rows = holders.iter().map(|key| json!([key.collection.0, key.place, key.key]));
-        let holders: Vec<(i64, i64, String, String)> =
-            transaction.find(&statements.holders, rows.collect()).await?;
-        let tasks = || batch.iter().filter_map(|changes| changes.task.as_ref());
-        let ended = tasks().filter_map(|task| match task {
-            Task::Timer { key, .. } => Some(key),
-            Task::Delivery { .. } => None,
-        });
-        let changed = batch.iter().flat_map(|changes| changes.timers.keys());
-        let keys: BTreeSet<&TimerKey> = ended.chain(changed).collect();
-        let timer = |key: &&TimerKey| {
-            let scope = scope(&key.capability, key.test_mode);
-            json!([key.capability, key.name, u8::from(key.test_mode), scope])
-        };
-        let timers: Vec<TimerRow> =
-            transaction.find(&statements.timers, keys.iter().map(timer).collect()).await?;
+    pub(super) fn new(reads: ValidationReads, mut quotas: QuotaState<'a>) -> Self {
         let mut settings = BTreeMap::new();
-        for (capability, name, mode, setting, size, documents, tombstones, bytes, timers) in timers
+        for (capability, name, mode, setting, size, documents, tombstones, bytes, timers) in
+            reads.timers
         {
             let key = TimerKey { capability, name, test_mode: mode != 0 };
             quotas.add_timer(&key, size, Usage { documents, tombstones, bytes, timers });
             settings.extend(setting.map(|setting| (key, setting)));
         }
-        let deliveries = tasks().filter_map(|task| match task {
-            Task::Delivery { id } => Some(json!([id])),
-            Task::Timer { .. } => None,
-        });
-        let deliveries: Vec<(i64,)> =
-            transaction.find(&statements.deliveries, deliveries.collect()).await?;
-        let answers = batch.iter().filter_map(|changes| changes.answer.as_ref()).map(|answer| {
-            let key = &answer.key;
-            json!([key.agent_id, key.capability, key.action, key.key, answer.now.as_millis()])
-        });
-        let answered: Vec<(String, String, String, String)> =
-            transaction.find(&statements.answered, answers.collect()).await?;
-        let webhooks =
-            batch.iter().flat_map(|changes| &changes.commands).filter_map(OutboxCommand::webhook);
-        let webhooks = webhooks.map(|(id, _)| json!([id])).collect();
-        let webhooks: Vec<(String, i64)> =
-            transaction.find(&statements.webhook_versions, webhooks).await?;
-        let added =
-            batch.iter().flat_map(|changes| &changes.commands).filter_map(
-                |command| match command {
-                    OutboxCommand::AddWebhook { webhook, .. } => Some(&webhook.agent_id),
-                    _ => None,
-                },
-            );
-        let added: BTreeSet<_> = added.collect();
-        let added = added.into_iter().map(|agent_id| json!([agent_id])).collect();
-        let counts: Vec<(String, i64)> =
-            transaction.find(&statements.webhook_counts, added).await?;
         let version = |(id, version)| (id, unsigned(version));
         let revision = |(collection, id, revision): (i64, String, i64)| {
             (DocumentKey { collection: CollectionId(collection), id }, unsigned(revision))
@@ -110,16 +49,16 @@ impl<'a> ValidationState<'a> {
             let place = usize::try_from(place).unwrap_or(0);
             (UniqueKey { collection: CollectionId(collection), place, key }, id)
         };
-        Ok(Self {
+        Self {
             quotas,
-            revisions: revisions.into_iter().map(revision).collect(),
-            holders: holders.into_iter().map(holder).collect(),
+            revisions: reads.revisions.into_iter().map(revision).collect(),
+            holders: reads.holders.into_iter().map(holder).collect(),
             settings,
-            deliveries: deliveries.into_iter().map(|(id,)| id).collect(),
-            answered: answered.into_iter().collect(),
-            webhooks: webhooks.into_iter().map(version).collect(),
-            webhook_counts: counts.into_iter().map(version).collect(),
-        })
+            deliveries: reads.deliveries.into_iter().map(|(id,)| id).collect(),
+            answered: reads.answered.into_iter().collect(),
+            webhooks: reads.webhook_versions.into_iter().map(version).collect(),
+            webhook_counts: reads.webhook_counts.into_iter().map(version).collect(),
+        }
     }
 
     pub(super) fn validate(&self, changes: &Changes) -> Verdict {

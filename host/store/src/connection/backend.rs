@@ -158,7 +158,8 @@ impl Backend {
     }
 
     /// Begins a transaction beside those of other nodes, under these locks: the number of each, in ascending
-    /// order, and whether it is exclusive. On SQLite nothing else is committed.
+    /// order, and whether it is exclusive. PostgreSQL takes them with the first query, which fails if it cannot. On
+    /// SQLite nothing else is committed.
     pub(crate) async fn begin_shared(
         &self,
         locks: &[(i64, bool)],
@@ -166,9 +167,7 @@ impl Backend {
     ) -> Result<Transaction, DbError> {
         Ok(match self {
             Self::Sqlite(_) => self.begin_alone().await?,
-            Self::Postgres(server) => {
-                Transaction::Postgres(server.begin_shared(locks, timeouts).await?)
-            }
+            Self::Postgres(server) => Transaction::Postgres(server.begin_shared(locks, timeouts)),
         })
     }
 

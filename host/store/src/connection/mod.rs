@@ -2,6 +2,7 @@
 
 mod backend;
 mod backup;
+mod batch;
 mod document_reader;
 mod email_statements;
 mod examine;
@@ -13,6 +14,7 @@ mod postgres;
 mod queries;
 mod query_pool;
 mod read_connection;
+mod session;
 mod shares;
 mod sqlite;
 mod statements;
@@ -32,7 +34,7 @@ pub(crate) use queries::Queries;
 pub(crate) use read_connection::{ReadConnection, next_batch};
 pub use sqlite::create_private_folder;
 pub(crate) use statements::{FENCE, HOLDER, REVISION, Statements};
-pub(crate) use transaction::Transaction;
+pub(crate) use transaction::{RowsQuery, Transaction};
 
 /// Returns the version of the SQLite that is linked.
 pub fn sqlite_version() -> &'static str {

@@ -1,16 +1,19 @@
 //! PostgreSQL: its pool, and the connection that commits.
 
 use super::{
+    batch::Batch,
     pooler,
+    session::Session,
     shares::Shares,
     timeout::{ACQUIRE_TIMEOUT, OPEN_TIMEOUT},
 };
 use crate::error::DbError;
 use portolan_vocabulary::{Quota, Quotas, entropy};
+use serde_json::Value;
 use sqlx::{
-    AssertSqlSafe, Connection as _, Executor as _, PgConnection, PgPool,
+    ConnectOptions as _, Connection as _, Executor as _, PgConnection, PgPool, SqlStr,
     migrate::Migrator,
-    postgres::{PgConnectOptions, PgPoolOptions},
+    postgres::{PgConnectOptions, PgPoolOptions, PgRow},
 };
 use std::{
     str::FromStr as _,
@@ -32,6 +35,14 @@ const LOCK_TIMEOUT: &str = "10s";
 /// A connection that was idle for longer than this is tested before it is used.
 const PING_AFTER_IDLE: Duration = Duration::from_secs(1);
 const CONNECTIONS: u32 = 16;
+/// The first characters of PostgreSQL's codes for an end of the session from outside, such as a restart.
+const OPERATOR_INTERVENTION: &str = "57P";
+/// The number of bytes of rows with which waiting statements are sent before the transaction ends.
+const MOST_WAITING: usize = 4 << 20;
+/// Keeps PostgreSQL from writing statements that fail to its log, if this user may decide that. The error is written
+/// all the same.
+const UNLOGGED: &str = "SELECT set_config('log_min_error_statement', 'panic', false)
+     WHERE has_parameter_privilege('log_min_error_statement', 'SET')";
 /// The pause between attempts to connect while the host starts.
 const RETRY_INTERVAL: Duration = Duration::from_millis(100);
 /// The key of the advisory lock that commits share, and that is exclusive for work during which nothing may be
@@ -64,8 +75,8 @@ pub(crate) struct PostgresServer {
     /// For components' queries.
     pub(super) queries: PgPool,
     pub(super) shares: Shares,
-    /// The connection of the last commit, for the next one. A pool would test it before and after each use.
-    pub(crate) idle_connection: Arc<Mutex<Option<PgConnection>>>,
+    /// The session of the last commit, for the next one. A pool would test it before and after each use.
+    idle_session: Mutex<Option<Session>>,
     /// The part of the counts of usage that this node adds to.
     usage_part: i64,
     /// The maximum number of locks that a batch should take. The server has room for several such batches.
@@ -81,9 +92,20 @@ pub(crate) struct LockTimeouts {
     pub(crate) each: Duration,
 }
 
+/// A transaction whose statements wait until the result of one of them is needed, so that they need few round trips.
 pub(crate) struct PostgresTransaction {
-    connection: Option<PgConnection>,
-    idle_connection: Arc<Mutex<Option<PgConnection>>>,
+    server: Arc<PostgresServer>,
+    state: State,
+    /// The statements that were not sent yet; at first those that begin the transaction.
+    waiting: Batch,
+}
+
+enum State {
+    /// Nothing was sent.
+    New,
+    Begun(Session),
+    /// Statements have failed.
+    Failed,
 }
 
 impl PostgresServer {
@@ -112,47 +134,51 @@ impl PostgresServer {
             .connect_lazy_with(options.clone().options([("statement_timeout", query_time)]));
         let pool = pool(CONNECTIONS).connect_lazy_with(options);
         let usage_part = i64::from_le_bytes(entropy()).checked_abs().unwrap_or(1).max(1);
-        let idle_connection = Arc::default();
-        Ok(Self { pool, queries, shares, idle_connection, usage_part, batch_locks })
+        let idle_session = Mutex::default();
+        Ok(Self { pool, queries, shares, idle_session, usage_part, batch_locks })
     }
 
     pub(super) async fn close(&self) {
         self.queries.close().await;
         self.pool.close().await;
-        let idle_connection =
-            self.idle_connection.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(connection) = idle_connection {
+        if let Some(session) = self.take_idle_session() {
             // The server notices the end of the connection either way.
-            let _closed = connection.close().await;
+            let _closed = session.into_connection().close().await;
         }
+    }
+
+    fn take_idle_session(&self) -> Option<Session> {
+        self.idle_session.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Begins a transaction in which nothing else is committed on any node. While it waits, all commits wait behind
     /// it; so that a node that hangs in a commit does not stop the others, it waits in short turns.
-    pub(crate) async fn begin_alone(&self) -> Result<PostgresTransaction, DbError> {
+    pub(crate) async fn begin_alone(self: &Arc<Self>) -> Result<PostgresTransaction, DbError> {
         let turn = ALONE_TURN.as_millis();
-        let begin = format!(
-            "{BEGIN}; SELECT set_config('lock_timeout', '{turn}', true); {};
-             SELECT set_config('lock_timeout', '{LOCK_TIMEOUT}', true)",
-            commit_lock()
-        );
         let begun = Instant::now();
         loop {
-            match self.begin(&begin).await {
+            let mut transaction = PostgresTransaction::new(self);
+            let waiting = &mut transaction.waiting;
+            waiting.add(format!("SELECT set_config('lock_timeout', '{turn}', true)"));
+            waiting.add(commit_lock());
+            waiting.add(format!("SELECT set_config('lock_timeout', '{LOCK_TIMEOUT}', true)"));
+            match transaction.send().await {
+                Ok(_) => return Ok(transaction),
                 Err(error) if error.is_lock_timeout() && begun.elapsed() < ALONE_TIMEOUT => {
                     tokio::time::sleep(ALONE_PAUSE).await;
                 }
-                begun => return begun,
+                Err(error) => return Err(error),
             }
         }
     }
 
     /// Begins a transaction under these locks: the number of each, in ascending order, and whether it is exclusive.
-    pub(crate) async fn begin_shared(
-        &self,
+    /// They are taken by the statements that are sent first.
+    pub(crate) fn begin_shared(
+        self: &Arc<Self>,
         locks: &[(i64, bool)],
         timeouts: LockTimeouts,
-    ) -> Result<PostgresTransaction, DbError> {
+    ) -> PostgresTransaction {
         let (mut high, mut low, mut exclusive) = (Vec::new(), Vec::new(), Vec::new());
         for (number, is_exclusive) in locks {
             // Two halves, because locks with one number are for the commit lock.
@@ -163,79 +189,170 @@ impl PostgresServer {
         let (high, low, exclusive) = (high.join(","), low.join(","), exclusive.join(","));
         let part = self.usage_part;
         let (commit, each) = (timeouts.commit.as_millis(), timeouts.each.as_millis());
+        let mut transaction = PostgresTransaction::new(self);
+        let waiting = &mut transaction.waiting;
+        waiting.add(format!(
+            "SELECT set_config('portolan.part', '{part}', true), set_config('lock_timeout', '{commit}', true)"
+        ));
+        waiting.add(format!("SELECT pg_advisory_xact_lock_shared({COMMIT_LOCK})"));
         // The lock of this node, because a transaction of which it has lost the connection may still end: what it
         // wrote, such as audit rows, must be seen by the next one.
-        self.begin(&format!(
-            "{BEGIN}; SELECT set_config('portolan.part', '{part}', true), set_config('lock_timeout', '{commit}', true);
-             SELECT pg_advisory_xact_lock_shared({COMMIT_LOCK}); SELECT pg_advisory_xact_lock({part});
-             SELECT set_config('lock_timeout', '{each}', true);
-             SELECT CASE WHEN l.exclusive THEN pg_advisory_xact_lock(l.high, l.low)
+        waiting.add(format!("SELECT pg_advisory_xact_lock({part})"));
+        waiting.add(format!("SELECT set_config('lock_timeout', '{each}', true)"));
+        waiting.add(format!(
+            "SELECT CASE WHEN l.exclusive THEN pg_advisory_xact_lock(l.high, l.low)
                  ELSE pg_advisory_xact_lock_shared(l.high, l.low) END
              FROM (SELECT * FROM unnest('{{{high}}}'::integer[], '{{{low}}}'::integer[], '{{{exclusive}}}'::boolean[])
-                 WITH ORDINALITY AS k(high, low, exclusive, place) ORDER BY place) l;
-             SELECT set_config('lock_timeout', '{LOCK_TIMEOUT}', true)"
-        ))
-        .await
+                 WITH ORDINALITY AS k(high, low, exclusive, place) ORDER BY place) l"
+        ));
+        waiting.add(format!("SELECT set_config('lock_timeout', '{LOCK_TIMEOUT}', true)"));
+        transaction
     }
 
-    async fn begin(&self, sql: &str) -> Result<PostgresTransaction, DbError> {
-        let idle_connection =
-            self.idle_connection.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(connection) = idle_connection {
-            match self.begin_on(connection, sql).await {
+    /// Sends the first statements of a transaction, perhaps twice, so the one that commits must not be among them.
+    async fn begin(&self, first: &Batch) -> Result<(Session, Vec<Vec<PgRow>>), DbError> {
+        if let Some(mut session) = self.take_idle_session() {
+            match session.send(first).await {
+                Ok(found) => return Ok((session, found)),
                 // The server may have restarted since the last commit.
-                Err(DbError::Sqlx(error)) if error.as_database_error().is_none() => {}
-                begun => return begun,
+                Err(error) if has_ended(&error) => {}
+                Err(error) => return Err(error.into()),
             }
         }
-        self.begin_on(self.connect().await?, sql).await
+        let mut session = self.open_session().await?;
+        let found = session.send(first).await?;
+        Ok((session, found))
     }
 
     /// Opens a connection outside the pool.
     pub(crate) async fn connect(&self) -> Result<PgConnection, DbError> {
+        Ok(connect(&self.options_for_keys()?).await?)
+    }
+
+    /// Opens a session for transactions. As the texts of its statements have content of callers, they are not logged.
+    async fn open_session(&self) -> Result<Session, DbError> {
+        let mut connection = connect(&self.options_for_keys()?.disable_statement_logging()).await?;
+        if let Err(error) = connection.execute(UNLOGGED).await {
+            tracing::debug!(%error, "PostgreSQL may log the statements of commits");
+        }
+        Ok(Session::new(connection))
+    }
+
+    /// Returns the options of a connection whose statements find all rows by keys. New tables have no statistics from
+    /// which the planner could see that an index is best.
+    fn options_for_keys(&self) -> Result<PgConnectOptions, DbError> {
         if self.pool.is_closed() {
             return Err(DbError::Closed);
         }
         let options = self.pool.connect_options();
-        // The statements on these connections find all rows by keys. New tables have no statistics from
-        // which the planner could see that an index is best.
-        let options = PgConnectOptions::clone(&options).options([
+        Ok(PgConnectOptions::clone(&options).options([
             ("plan_cache_mode", "force_generic_plan"),
             ("enable_seqscan", "off"),
             ("enable_hashjoin", "off"),
             ("enable_mergejoin", "off"),
             ("jit", "off"),
-        ]);
-        Ok(connect(&options).await?)
-    }
-
-    async fn begin_on(
-        &self,
-        connection: PgConnection,
-        sql: &str,
-    ) -> Result<PostgresTransaction, DbError> {
-        let idle_connection = Arc::clone(&self.idle_connection);
-        let mut transaction = PostgresTransaction { connection: Some(connection), idle_connection };
-        transaction.execute(sql.to_owned()).await?;
-        Ok(transaction)
+        ]))
     }
 }
 
 impl PostgresTransaction {
-    pub(super) fn connection(&mut self) -> Result<&mut PgConnection, DbError> {
-        self.connection.as_mut().ok_or(DbError::Closed)
+    fn new(server: &Arc<PostgresServer>) -> Self {
+        let mut waiting = Batch::default();
+        waiting.add(BEGIN);
+        Self { server: Arc::clone(server), state: State::New, waiting }
     }
 
+    /// Adds a statement over rows to those that wait.
+    pub(super) async fn run(&mut self, sql: &SqlStr, rows: Vec<Value>) -> Result<(), DbError> {
+        self.waiting.run(sql, rows);
+        if self.waiting.bytes() > MOST_WAITING {
+            self.send().await?;
+        }
+        Ok(())
+    }
+
+    /// Sends the waiting statements and these queries, and returns what each query has found. Sends nothing if no
+    /// query has rows.
+    pub(super) async fn find_all(
+        &mut self,
+        queries: Vec<(&SqlStr, Vec<Value>)>,
+    ) -> Result<Vec<Vec<PgRow>>, DbError> {
+        let mut have_rows = Vec::with_capacity(queries.len());
+        for (sql, rows) in queries {
+            have_rows.push(!rows.is_empty());
+            if !rows.is_empty() {
+                self.waiting.find(sql, rows);
+            }
+        }
+        let found = match have_rows.contains(&true) {
+            true => self.send().await?,
+            false => Vec::new(),
+        };
+        let mut found = found.into_iter();
+        let of_query = |has_rows| match has_rows {
+            true => found.next().unwrap_or_default(),
+            false => Vec::new(),
+        };
+        Ok(have_rows.into_iter().map(of_query).collect())
+    }
+
+    /// Runs a statement without rows after those that wait.
     pub(super) async fn execute(&mut self, sql: String) -> Result<(), DbError> {
-        sqlx::raw_sql(AssertSqlSafe(sql)).execute(self.connection()?).await?;
-        Ok(())
+        self.waiting.add(sql);
+        self.send().await.map(drop)
     }
 
-    pub(super) async fn finish(mut self, sql: String) -> Result<(), DbError> {
-        self.execute(sql).await?;
-        *self.idle_connection.lock().unwrap_or_else(PoisonError::into_inner) =
-            self.connection.take();
+    /// Sends the waiting statements, and returns what the queries among them have found.
+    pub(super) async fn send(&mut self) -> Result<Vec<Vec<PgRow>>, DbError> {
+        if self.waiting.is_empty() {
+            return Ok(Vec::new());
+        }
+        let batch = std::mem::take(&mut self.waiting);
+        let (session, found) = match std::mem::replace(&mut self.state, State::Failed) {
+            State::New => self.server.begin(&batch).await?,
+            State::Begun(mut session) => {
+                let found = session.send(&batch).await?;
+                (session, found)
+            }
+            State::Failed => return Err(DbError::Closed),
+        };
+        self.state = State::Begun(session);
+        Ok(found)
+    }
+
+    /// Sends the waiting statements and commits.
+    pub(super) async fn commit(mut self) -> Result<(), DbError> {
+        if matches!(self.state, State::New) {
+            self.send().await?;
+        }
+        self.end("COMMIT").await
+    }
+
+    /// Forgets the waiting statements and undoes the others.
+    pub(super) async fn roll_back(mut self) -> Result<(), DbError> {
+        self.waiting = Batch::default();
+        match self.state {
+            State::New => Ok(()),
+            _ => self.end("ROLLBACK").await,
+        }
+    }
+
+    async fn end(mut self, statement: &str) -> Result<(), DbError> {
+        self.waiting.add(statement);
+        self.send().await?;
+        if let State::Begun(session) = self.state {
+            let mut idle = self.server.idle_session.lock().unwrap_or_else(PoisonError::into_inner);
+            *idle = Some(session);
+        }
         Ok(())
+    }
+}
+
+/// Returns whether an error is about a session that has ended: the connection is lost, or the server says so.
+fn has_ended(error: &sqlx::Error) -> bool {
+    match error.as_database_error() {
+        None => true,
+        Some(error) => error.code().is_some_and(|code| code.starts_with(OPERATOR_INTERVENTION)),
     }
 }
 

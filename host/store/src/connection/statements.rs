@@ -1,7 +1,6 @@
 //! The statements for rows that are JSON arrays, made once for each database.
 //!
-//! A statement for many rows needs one round trip to PostgreSQL, and its text never changes, so the
-//! database plans it once.
+//! The text of a statement for many rows never changes, so the database plans it once.
 
 use super::{
     backend::{Backend, NUMBER, TEXT},

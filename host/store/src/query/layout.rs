@@ -256,7 +256,9 @@ impl Layout {
             if let Some(drop_words) = &statements.drop_words {
                 transaction.run(drop_words, ids()).await?;
             }
-            transaction.run(&statements.drop_many, ids()).await?;
+            if self.shape.paths().iter().any(Path::is_multiple) {
+                transaction.run(&statements.drop_many, ids()).await?;
+            }
             transaction.run(&statements.drop_rows, ids()).await?;
             let entries = || chunk.iter().filter_map(|(id, entry)| Some((*id, (*entry)?)));
             let rows = entries().map(|(id, entry)| self.row(id, entry)).collect();

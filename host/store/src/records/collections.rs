@@ -194,7 +194,11 @@ impl Store {
                 let keys = UniqueKey::of(entry, collection);
                 keys.map(move |key| json!([collection.0, key.place, key.key, id]))
             });
-            let written = transaction.run(&statements.put_unique_keys, uniques.collect()).await;
+            let written =
+                match transaction.run(&statements.put_unique_keys, uniques.collect()).await {
+                    Ok(()) => transaction.send().await,
+                    failed => failed,
+                };
             written.map_err(|error| match error.is_about_content() {
                 true => DbError::NotUnique(name.to_owned()),
                 false => error,
