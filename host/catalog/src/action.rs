@@ -1,6 +1,6 @@
 //! An action of a loaded capability.
 
-use crate::schema::Schema;
+use crate::{companion::Companion, schema::Schema};
 use portolan_vocabulary::{Access, ActionDescriptor, Consequence, ErrorCode, Failure};
 use serde_json::json;
 
@@ -15,6 +15,7 @@ pub struct Action {
     pub by_person: bool,
     /// The declared consequence.
     pub consequence: Option<Consequence>,
+    pub companion: Companion,
 }
 
 impl Action {

@@ -4,6 +4,7 @@ use crate::{
     action::{Action, Schemas},
     call_schema::schema_document,
     capability_tool::{CapabilityTool, tool_name, tools},
+    companion::Companion,
     consequence::consequence,
     document::Document,
     person_page::{PersonPage, person_pages},
@@ -45,6 +46,7 @@ pub struct Capability {
     pub drafted: Vec<PersonPage>,
     /// The text that programs read under secret addresses.
     pub published: Option<PublishedText>,
+    pub companion: Companion,
 }
 
 /// The action that a body selects, and the rest of the body, which is not checked yet.
@@ -111,6 +113,7 @@ impl Capability {
                 consequence: consequence(&descriptor, &action, &publisher),
                 descriptor: action,
                 schemas,
+                companion: Companion::default(),
             })
             .collect();
         let schema = schema_document(&descriptor, &actions);
@@ -136,6 +139,7 @@ impl Capability {
             person_pages,
             drafted,
             published,
+            companion: Companion::default(),
         }
     }
 

@@ -30,7 +30,8 @@
 //! - `other_nodes`: whether the nodes of a database serve the same
 //! - `difference`, `breaking`: what a change means to callers
 //! - `lint`: advice for authors, beyond what a host requires
-//! - `capability`, `action`: what is loaded, and how a body selects its action
+//! - `capability`, `action`: what is loaded, and how a body selects its action; `companion`: what the pipeline keeps
+//!   with them
 //! - `capability_tool`: the groups of actions that are its tools, and what people want with them
 //! - `consequence`: what an action brings about for its caller's person
 //! - `published`: the texts that programs read under secret addresses
@@ -60,6 +61,7 @@ mod capability;
 mod capability_tool;
 mod catalog;
 mod check;
+mod companion;
 mod consequence;
 mod counts;
 mod decisions;
@@ -120,6 +122,7 @@ pub use capability::{Capability, Input, Selected};
 pub use capability_tool::{CapabilityTool, intents, tool_name};
 pub use catalog::{Catalog, CatalogOptions};
 pub use check::undeclared_people;
+pub use companion::Companion;
 pub use decisions::DecisionError;
 pub use document::Document;
 pub use fields::{Field, Side, fields};

@@ -49,9 +49,8 @@ impl Host {
         trace: Option<TraceContext>,
     ) -> Arc<Frame> {
         let Execution { snapshot, capability, action, dry_run, approval, .. } = execution;
-        let name = action.descriptor.name.as_str();
         let of = (Arc::clone(snapshot), Arc::clone(capability));
-        Frame::new(Arc::clone(self), of, name, (dry_run, approval.cloned()), trace)
+        Frame::new(Arc::clone(self), of, action, (dry_run, approval.cloned()), trace)
     }
 
     /// Runs an action once with `services`, which are its frame or wrap it.

@@ -27,7 +27,8 @@
 //! - `people`: the export and the erasure of a person's data
 //! - `test_call`: one run of an action as an author's test describes it
 //! - `observe`, `observed`: what an author sees of each call
-//! - `meters`: counters for the operator; `health`: what fails lately, for the public
+//! - `meters`: counters for the operator, which `instruments` keeps with each action; `health`: what fails lately, for
+//!   the public
 //! - `recordings`, `recorded`: the calls that are recorded, and how they are written
 //! - `replay`: runs recorded calls again, with the same component or another one, without any effect
 //! - `recent_calls`: the runs of the last minutes by action, for the operator
@@ -52,6 +53,7 @@ mod held;
 mod hold;
 mod host;
 mod idempotency;
+mod instruments;
 mod logs;
 mod lookups;
 mod message_limits;

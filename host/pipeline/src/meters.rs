@@ -10,11 +10,7 @@ use prometheus_client::{
     },
     registry::{Registry, Unit},
 };
-use std::{
-    collections::HashMap,
-    sync::{Arc, PoisonError, RwLock},
-    time::Duration,
-};
+use std::time::Duration;
 
 /// The bounds of the histograms of times in seconds: from the shortest calls, of some tenths of a millisecond, to the
 /// time limit of calls.
@@ -100,18 +96,26 @@ struct OperationLabels {
     error_type: &'static str,
 }
 
-/// The instruments of an action, found without making labels.
+/// The instruments of an action.
 #[derive(Debug)]
-struct ActionMeters {
+pub(super) struct ActionMeters {
     duration: Latency,
     ok: Counter,
 }
 
 /// The instruments of the sandboxes of a capability.
 #[derive(Debug)]
-struct SandboxMeters {
+pub(super) struct SandboxMeters {
     time: Histogram,
     memory: Histogram,
+}
+
+impl SandboxMeters {
+    /// Counts what a sandbox has used.
+    pub(super) fn count(&self, time: Duration, memory: usize) {
+        self.time.observe(time.as_secs_f64());
+        self.memory.observe(memory as f64);
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -120,7 +124,6 @@ struct EmailLabels {
     outcome: &'static str,
 }
 
-type Named<T> = HashMap<Box<str>, T, ahash::RandomState>;
 type Histograms<L, H> = Family<L, H, fn() -> H>;
 
 /// Counts since the start. The labels are actions of the catalog and their error codes, so the number of
@@ -139,10 +142,6 @@ pub struct Meters {
     committed_documents: Histogram,
     conflicts: Counter,
     retry_waits: Histogram,
-    /// By capability and action.
-    actions: RwLock<Named<Named<Arc<ActionMeters>>>>,
-    /// By capability.
-    sandboxes: RwLock<Named<Arc<SandboxMeters>>>,
     emails: Family<EmailLabels, Counter>,
 }
 
@@ -167,23 +166,39 @@ impl Default for Meters {
             committed_documents: Histogram::new(DOCUMENTS),
             conflicts: Counter::default(),
             retry_waits: seconds(),
-            actions: RwLock::default(),
-            sandboxes: RwLock::default(),
             emails: Family::default(),
         }
     }
 }
 
 impl Meters {
-    /// Counts a run of an action, by any caller.
+    /// Returns the instruments of an action. Making their labels takes long, so they are kept with the action.
+    pub(super) fn of_action(&self, capability: &str, action: &str) -> ActionMeters {
+        let labels = ActionLabels { capability: capability.to_owned(), action: action.to_owned() };
+        let duration = self.durations.get_or_create(&labels).clone();
+        let ActionLabels { capability, action } = labels;
+        let labels = CallLabels { capability, action, outcome: "ok".to_owned() };
+        ActionMeters { duration, ok: self.calls.get_or_create(&labels).clone() }
+    }
+
+    /// Returns the instruments of the sandboxes of a capability, which are kept with the capability.
+    pub(super) fn of_sandboxes(&self, capability: &str) -> SandboxMeters {
+        let labels = CapabilityLabels { capability: capability.to_owned() };
+        SandboxMeters {
+            time: self.sandbox_times.get_or_create(&labels).clone(),
+            memory: self.sandbox_memory.get_or_create(&labels).clone(),
+        }
+    }
+
+    /// Counts a run of an action, by any caller. `meters` are those of the action.
     pub(super) fn count_run(
         &self,
+        meters: &ActionMeters,
         (capability, action): (&str, &str),
         refusal: Option<&Failure>,
         duration: Duration,
         trace: Option<TraceContext>,
     ) {
-        let meters = self.action(capability, action);
         meters.duration.observe(duration.as_secs_f64(), TraceLabels::of(trace), None);
         let Some(failure) = refusal else {
             meters.ok.inc();
@@ -216,13 +231,6 @@ impl Meters {
         self.sent_messages.get_or_create(&OutcomeLabels { outcome }).inc();
     }
 
-    /// Counts what a sandbox of a capability has used.
-    pub(super) fn count_sandbox(&self, capability: &str, time: Duration, memory: usize) {
-        let meters = self.sandbox(capability);
-        meters.time.observe(time.as_secs_f64());
-        meters.memory.observe(memory as f64);
-    }
-
     /// Counts a commit, with the wait for others in its group.
     pub(super) fn count_commit<E>(
         &self,
@@ -247,37 +255,6 @@ impl Meters {
     /// Counts how long a call has waited for others that conflict with it.
     pub(super) fn count_retry_wait(&self, duration: Duration) {
         self.retry_waits.observe(duration.as_secs_f64());
-    }
-
-    fn action(&self, capability: &str, action: &str) -> Arc<ActionMeters> {
-        let actions = self.actions.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(meters) = actions.get(capability).and_then(|own| own.get(action)) {
-            return Arc::clone(meters);
-        }
-        drop(actions);
-        let labels = ActionLabels { capability: capability.to_owned(), action: action.to_owned() };
-        let duration = self.durations.get_or_create(&labels).clone();
-        let ActionLabels { capability: id, action: name } = labels;
-        let labels = CallLabels { capability: id, action: name, outcome: "ok".to_owned() };
-        let ok = self.calls.get_or_create(&labels).clone();
-        let mut actions = self.actions.write().unwrap_or_else(PoisonError::into_inner);
-        let own = actions.entry(capability.into()).or_default();
-        let meters = own.entry(action.into());
-        Arc::clone(meters.or_insert_with(|| Arc::new(ActionMeters { duration, ok })))
-    }
-
-    fn sandbox(&self, capability: &str) -> Arc<SandboxMeters> {
-        let sandboxes = self.sandboxes.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(meters) = sandboxes.get(capability) {
-            return Arc::clone(meters);
-        }
-        drop(sandboxes);
-        let labels = CapabilityLabels { capability: capability.to_owned() };
-        let time = self.sandbox_times.get_or_create(&labels).clone();
-        let memory = self.sandbox_memory.get_or_create(&labels).clone();
-        let mut sandboxes = self.sandboxes.write().unwrap_or_else(PoisonError::into_inner);
-        let meters = sandboxes.entry(capability.into());
-        Arc::clone(meters.or_insert_with(|| Arc::new(SandboxMeters { time, memory })))
     }
 
     /// Counts an attempt to send an email.

@@ -39,7 +39,8 @@ pub(super) struct Frame {
     host: Arc<Host>,
     snapshot: Arc<Snapshot>,
     capability: Arc<Capability>,
-    action: String,
+    /// The place of the action among those of the capability.
+    action: Option<usize>,
     /// Whether the writes of the call are discarded.
     dry_run: bool,
     /// The part of the call that the caller's person has to approve, if they limit anything.
@@ -54,11 +55,13 @@ impl Frame {
     pub(super) fn new(
         host: Arc<Host>,
         (snapshot, capability): (Arc<Snapshot>, Arc<Capability>),
-        action: &str,
+        action: &Action,
         (dry_run, approval): (bool, Option<Arc<Approval>>),
         trace: Option<TraceContext>,
     ) -> Arc<Self> {
-        let (action, nested_refusals) = (action.to_owned(), Mutex::default());
+        let is_own = |own: &Action| own.descriptor.name == action.descriptor.name;
+        let action = capability.actions.iter().position(is_own);
+        let nested_refusals = Mutex::default();
         Arc::new(Self {
             host,
             snapshot,
@@ -185,7 +188,7 @@ impl Frame {
             _ => return,
         };
         let text = format!("calls {id}.{name}: {fix}");
-        let (capability, action) = (&*self.capability.id, &*self.action);
+        let (capability, action) = (&*self.capability.id, self.action_name());
         if self.host.admit_log_message(capability, text.len()) {
             tracing::warn!(capability, action, request, "{text}");
         }
@@ -255,7 +258,11 @@ impl Frame {
     }
 
     fn running_action(&self) -> Option<&Action> {
-        self.capability.action(&self.action)
+        self.capability.actions.get(self.action?)
+    }
+
+    fn action_name(&self) -> &str {
+        self.running_action().map_or("", |action| &action.descriptor.name)
     }
 }
 
@@ -282,7 +289,7 @@ impl HostServices for Frame {
             true => Ok(()),
             false => Err(format!(
                 "the action {} does not declare that it emits {event_type}",
-                self.action
+                self.action_name()
             )),
         }
     }
@@ -344,7 +351,11 @@ impl HostServices for Frame {
     }
 
     fn count_sandbox(&self, time: Duration, memory: usize) {
-        self.host.meters.count_sandbox(&self.capability.id, time, memory);
+        let capability = &self.capability;
+        let make = || self.host.meters.of_sandboxes(&capability.id);
+        if let Some(meters) = capability.companion.get_or_init(make) {
+            meters.count(time, memory);
+        }
     }
 
     fn admit_log_message(&self, bytes: usize) -> bool {

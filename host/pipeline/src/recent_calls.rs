@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, HashMap},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -27,9 +27,13 @@ pub struct RecentCalls(Mutex<Recent>);
 #[derive(Debug, Default)]
 struct Recent {
     /// By capability and action.
-    actions: HashMap<String, HashMap<String, Ring<Runs>>>,
+    actions: HashMap<String, HashMap<String, Arc<RecentRuns>>>,
     refusals: Ring<Codes>,
 }
+
+/// The runs of an action in the last minutes, to which its runs are added without a look at other actions.
+#[derive(Debug, Default)]
+pub(super) struct RecentRuns(Mutex<Ring<Runs>>);
 
 /// The latest minutes: minute `n` is at `n % MINUTES`.
 #[derive(Debug)]
@@ -86,33 +90,12 @@ pub struct CodeCount {
 }
 
 impl RecentCalls {
-    /// Counts a run of an action. `refused` is its error code, if it failed.
-    pub(super) fn count_run(
-        &self,
-        (capability, action): (&str, &str),
-        refused: Option<&str>,
-        duration: Duration,
-        now: Timestamp,
-    ) {
+    /// Returns the runs of an action. As long as they are held, they are not forgotten.
+    pub(super) fn of(&self, (capability, action): (&str, &str), now: Timestamp) -> Arc<RecentRuns> {
         let mut recent = self.recent();
-        let is_new = recent.actions.get(capability).is_none_or(|own| !own.contains_key(action));
-        if is_new {
-            recent.forget_before(minute(now));
-            let own = recent.actions.entry(capability.to_owned()).or_default();
-            own.insert(action.to_owned(), Ring::default());
-        }
-        let ring = recent.actions.get_mut(capability).and_then(|own| own.get_mut(action));
-        let Some(runs) = ring.and_then(|ring| ring.at(minute(now))) else { return };
-        runs.count += 1;
-        runs.longest = runs.longest.max(duration);
-        let milliseconds = duration.as_secs_f64() * 1000.0;
-        let part = BOUNDS_MS.iter().take_while(|bound| milliseconds > **bound).count();
-        if let Some(count) = runs.histogram.get_mut(part) {
-            *count += 1;
-        }
-        if let Some(code) = refused {
-            count_code(&mut runs.refused, code);
-        }
+        recent.forget_before(minute(now));
+        let own = recent.actions.entry(capability.to_owned()).or_default();
+        Arc::clone(own.entry(action.to_owned()).or_default())
     }
 
     /// Counts a refused call of an agent.
@@ -132,9 +115,9 @@ impl RecentCalls {
             .collect();
         let mut actions = Vec::new();
         for (capability, own) in &recent.actions {
-            for (action, ring) in own {
+            for (action, runs) in own {
                 let mut sum = Runs::default();
-                for (minute, runs) in ring.since(first) {
+                for (minute, runs) in runs.ring().since(first) {
                     let index = usize::try_from(minute - first).ok();
                     if let Some(report) = index.and_then(|index| minutes.get_mut(index)) {
                         report.calls += runs.count;
@@ -164,13 +147,37 @@ impl RecentCalls {
     }
 }
 
+impl RecentRuns {
+    /// Counts a run. `refused` is its error code, if it failed.
+    pub(super) fn count(&self, refused: Option<&str>, duration: Duration, now: Timestamp) {
+        let mut ring = self.ring();
+        let Some(runs) = ring.at(minute(now)) else { return };
+        runs.count += 1;
+        runs.longest = runs.longest.max(duration);
+        let milliseconds = duration.as_secs_f64() * 1000.0;
+        let part = BOUNDS_MS.iter().take_while(|bound| milliseconds > **bound).count();
+        if let Some(count) = runs.histogram.get_mut(part) {
+            *count += 1;
+        }
+        if let Some(code) = refused {
+            count_code(&mut runs.refused, code);
+        }
+    }
+
+    fn ring(&self) -> MutexGuard<'_, Ring<Runs>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Recent {
-    /// Forgets the actions that have not run in the minutes before this one, such as those of removed
-    /// capabilities.
+    /// Forgets the actions that have not run in the minutes before this one and that no capability of the catalog has
+    /// any more.
     fn forget_before(&mut self, minute: u64) {
         let first = minute.saturating_sub(MINUTES as u64 - 1);
         for own in self.actions.values_mut() {
-            own.retain(|_, ring| ring.since(first).next().is_some());
+            own.retain(|_, runs| {
+                Arc::strong_count(runs) > 1 || runs.ring().since(first).next().is_some()
+            });
         }
         self.actions.retain(|_, own| !own.is_empty());
     }
@@ -281,7 +288,7 @@ mod tests {
     const START: Timestamp = Timestamp::from_millis(1_700_000_040_000);
 
     fn run(calls: &RecentCalls, action: &str, refused: Option<&str>, ms: u64, now: Timestamp) {
-        calls.count_run(("notes", action), refused, Duration::from_millis(ms), now);
+        calls.of(("notes", action), now).count(refused, Duration::from_millis(ms), now);
     }
 
     #[test]
@@ -316,6 +323,12 @@ mod tests {
         assert!(report.actions.is_empty() && report.refusals.is_empty(), "{report:?}");
         run(&calls, "put", None, 1, later(MINUTES));
         assert_eq!(calls.recent().actions["notes"].len(), 1);
+        // An action that is held can run again at any time.
+        let held = calls.of(("notes", "put"), later(MINUTES));
+        run(&calls, "get", None, 1, later(2 * MINUTES));
+        assert_eq!(calls.recent().actions["notes"].len(), 2);
+        held.count(None, Duration::from_millis(1), later(2 * MINUTES));
+        assert_eq!(calls.report(later(2 * MINUTES)).actions.len(), 2);
     }
 
     #[test]

@@ -112,12 +112,15 @@ impl Host {
         let now = self.clock.now();
         let (capability, action) = (&run.capability.id, &run.action.descriptor.name);
         let (failure, duration) = (run_outcome.outcome.as_ref().err(), run.started.elapsed());
-        self.meters.count_run((capability, action), failure, duration, run.context.trace);
+        let code = failure.map(|failure| &*failure.error_code);
+        if let Some(own) = self.instruments(run.capability, run.action) {
+            let (called, trace) = ((&**capability, &**action), run.context.trace);
+            self.meters.count_run(&own.meters, called, failure, duration, trace);
+            own.recent.count(code, duration, now);
+        }
         if !run.context.caller.test_mode() && !run.dry_run {
             self.health.count(capability, failure.is_some_and(is_own_fault), now);
         }
-        let code = failure.map(|failure| &*failure.error_code);
-        self.recent_calls.count_run((capability, action), code, duration, now);
         self.recordings.keep(&run.context, code);
         if !run_outcome.replayed {
             self.count_for_release(run.execution(), failure, duration);

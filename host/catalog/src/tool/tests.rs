@@ -3,6 +3,7 @@
 use super::*;
 use crate::{
     action::Schemas,
+    companion::Companion,
     schema::{Schema, close},
 };
 use portolan_vocabulary::{Access, ActionDescriptor, Status};
@@ -38,6 +39,7 @@ pub(crate) fn action(name: &str, access: Access, input: Value) -> Action {
         no_dry_run: false,
         by_person: false,
         consequence: None,
+        companion: Companion::default(),
     }
 }
 
