@@ -80,7 +80,7 @@ impl Reads {
             people.map(|id| (Digest::of(id.as_bytes()).hex(), id)).collect();
         let digests = people.keys().map(|digest| json!([digest])).collect();
         let outgoing = Outgoing::of(batch);
-        let agents = || outgoing.agents.iter().map(|id| json!([id])).collect::<Vec<_>>();
+        let agents: Vec<Value> = outgoing.agents.iter().map(|id| json!([id])).collect();
         let queries: Vec<RowsQuery<'_>> = vec![
             (&statements.layouts, collections(batch)),
             (&statements.erasures, digests),
@@ -93,8 +93,8 @@ impl Reads {
             (&statements.webhook_counts, agents_of_added_webhooks(batch)),
             (&statements.counts, outgoing.caps()),
             (&statements.held.states, outgoing.owners()),
-            (&statements.inboxes, agents()),
-            (&statements.receivers, agents()),
+            (&statements.inboxes, agents.clone()),
+            (&statements.receivers, agents),
         ];
         let mut found = transaction.find_all(queries).await?;
         let layouts = found.take_next()?;
