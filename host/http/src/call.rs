@@ -4,7 +4,7 @@ use crate::{
     App,
     answer::call_response,
     caller::{Authenticated, CapabilityId},
-    input::{idempotency_key, read_call_body},
+    input::{idempotency_key, is_json, read_call_body},
     refusal::Refusal,
     request_id::RequestId,
     trace::RequestTrace,
@@ -12,8 +12,7 @@ use crate::{
 use axum::{
     Extension,
     body::Bytes,
-    extract::{State, rejection::BytesRejection},
-    http::HeaderMap,
+    extract::{FromRequest as _, Request, State},
     response::Response,
 };
 use portolan_pipeline::Call;
@@ -25,11 +24,13 @@ pub(super) async fn call(
     CapabilityId(id): CapabilityId,
     Extension(RequestId(request_id)): Extension<RequestId>,
     trace: Option<Extension<RequestTrace>>,
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    request: Request,
 ) -> Result<Response, Refusal> {
-    let body = read_call_body(&app, &caller, &headers, body);
-    let idempotency_key = idempotency_key(&headers)?;
+    let is_json = is_json(request.headers());
+    let idempotency_key = idempotency_key(request.headers());
+    let body = Bytes::from_request(request, &app).await;
+    let body = read_call_body(&app, &caller, is_json, body);
+    let idempotency_key = idempotency_key?;
     let trace = trace.map(|Extension(RequestTrace(trace))| trace);
     let capability = &*id;
     let call =

@@ -5,7 +5,7 @@ use crate::{
     App,
     answer::{call_response, set_rate_limits},
     caller::{Authenticated, Token},
-    input::{idempotency_key, read_body, read_call_body},
+    input::{idempotency_key, is_json, read_body, read_call_body},
     refusal::Refusal,
     request_id::RequestId,
 };
@@ -209,7 +209,7 @@ pub(super) async fn create_webhook(
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Refusal> {
-    let body = read_call_body(&app, &caller, &headers, body);
+    let body = read_call_body(&app, &caller, is_json(&headers), body);
     call_webhook_action(&app, caller, request_id, idempotency_key(&headers)?, "create", body).await
 }
 

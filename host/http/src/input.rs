@@ -48,17 +48,26 @@ fn too_large(limit: u64) -> Failure {
         .next(json!({ "http": { "method": "GET", "url": "/openapi.json" } }))
 }
 
+/// Returns whether a body is declared as JSON.
+pub(super) fn is_json(headers: &HeaderMap) -> bool {
+    let media_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let essence = media_type.and_then(|text| text.split(';').next()).unwrap_or_default().trim();
+    let Some((family, subtype)) = essence.split_once('/') else { return false };
+    let format = subtype.rsplit_once('+').map_or(subtype, |(_, format)| format);
+    family.eq_ignore_ascii_case("application") && format.eq_ignore_ascii_case("json")
+}
+
 /// Returns the JSON object of the body of an agent's call. A large body counts as run time.
 pub(super) fn read_call_body(
     app: &App,
     caller: &AgentCaller,
-    headers: &HeaderMap,
+    is_json: bool,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Map<String, Value>, Failure> {
     if let Ok(body) = &body {
         app.host.charge_body(caller, body.len())?;
     }
-    read_body(app, headers, body)
+    read_object(app, is_json, body)
 }
 
 /// Returns the JSON object of a body.
@@ -67,13 +76,16 @@ pub fn read_body(
     headers: &HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Map<String, Value>, Failure> {
+    read_object(app, is_json(headers), body)
+}
+
+fn read_object(
+    app: &App,
+    is_json: bool,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Map<String, Value>, Failure> {
     let body = read_bytes(app, body)?;
-    let media_type =
-        headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    if essence != "application/json"
-        && !(essence.starts_with("application/") && essence.ends_with("+json"))
-    {
+    if !is_json {
         return Err(Failure::new(ErrorCode::UnsupportedMediaType));
     }
     match serde_json::from_slice(&body) {
@@ -84,5 +96,25 @@ pub fn read_body(
             error.line(),
             error.column()
         ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_is_declared_by_its_media_type_or_its_suffix() {
+        let is_json =
+            |text: &str| is_json(&HeaderMap::from_iter([(CONTENT_TYPE, text.parse().unwrap())]));
+        for text in
+            ["application/json", "Application/JSON; charset=utf-8", " application/ld+json ;q=1"]
+        {
+            assert!(is_json(text), "{text}");
+        }
+        for text in ["", "json", "text/json", "application/", "application/jsonp", "a/b+json"] {
+            assert!(!is_json(text), "{text}");
+        }
+        assert!(!super::is_json(&HeaderMap::new()));
     }
 }
