@@ -157,3 +157,11 @@ async fn a_browser_works_the_console() {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients/console.mjs");
     run_program_file_at(&host, &host.admin_url, "node", &program).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_of_others_cannot_use_the_operators_address() {
+    let host = Host::with(&["notes"]).await;
+    let program =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients/console_hostile.mjs");
+    run_program_file_at(&host, &host.admin_url, "node", &program).await;
+}
