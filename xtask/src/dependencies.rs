@@ -1,8 +1,6 @@
 //! The rules of `deny.toml` about licences, sources and wildcards, checked against `cargo metadata`.
 //!
-//! `cargo deny` checks these rules and advisories, but installing it compiles 167 crates, and
-//! advisories need a network. So this test runs everywhere, and `cargo xtask test` runs
-//! `cargo deny` where it is installed.
+//! These tests run everywhere; `cargo xtask test` also runs `cargo deny` where it is installed.
 
 use crate::run::{cargo_command, workspace};
 use serde::Deserialize;

@@ -3,6 +3,7 @@
 mod clients;
 mod debian;
 mod demo_host;
+mod deny;
 #[cfg(test)]
 mod dependencies;
 mod fuzz;
@@ -153,11 +154,7 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
     }
     print_progress("checking the lints");
     cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])?;
-    // `cargo deny` is optional: it needs a network, and tests check its other rules.
-    if debian::is_installed("cargo-deny") {
-        print_progress("checking the dependencies");
-        cargo(&["deny", "check"])?;
-    }
+    deny::check()?;
     print_progress("running the tests");
     test_run::run(prepare)?;
     if full {
