@@ -142,6 +142,7 @@ mod cases {
     mod month_checks;
     mod month_scenes;
     mod month_world;
+    mod nul_texts;
     mod oauth;
     mod oauth_tokens;
     mod onboarding;

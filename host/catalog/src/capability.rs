@@ -17,6 +17,7 @@ use portolan_sandbox::{PlatformAction, PlatformComponent, Prepared};
 use portolan_store::Collections;
 use portolan_vocabulary::{
     Access, ActionDescriptor, Descriptor, Digest, ErrorCode, Failure, Publisher, Role, Timestamp,
+    is_idempotency_key,
 };
 use serde_json::{Map, Value, json};
 use std::{borrow::Cow, sync::Arc};
@@ -275,9 +276,9 @@ impl Capability {
                     let expected = json!("the same as the header Idempotency-Key");
                     return Err(self.invalid(action, "/idempotency_key", "const", expected));
                 }
-                Some(Value::String(key)) if (1..=255).contains(&key.len()) => Some(key),
+                Some(Value::String(key)) if is_idempotency_key(&key) => Some(key),
                 Some(_) => {
-                    let expected = json!("a string of 1 to 255 bytes");
+                    let expected = json!("a string of 1 to 255 bytes without control characters");
                     return Err(self.invalid(action, "/idempotency_key", "type", expected));
                 }
             };

@@ -295,7 +295,23 @@ fn normalize_description(description: Option<String>) -> Result<Option<String>, 
                 format!("A description must have at most {MAX_DESCRIPTION_CHARACTERS} characters.");
             Err(StateError::Invalid(text))
         }
+        Some(text) if text.contains('\0') => {
+            Err(StateError::Invalid("A description must not have the character U+0000.".to_owned()))
+        }
         Some(text) if text.is_empty() => Ok(None),
         _ => Ok(description),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_description_has_only_what_both_databases_can_contain() {
+        let normalized = |text: &str| normalize_description(Some(text.to_owned()));
+        assert_eq!(normalized("").unwrap(), None);
+        assert_eq!(normalized("a\nb").unwrap().unwrap(), "a\nb");
+        assert!(matches!(normalized("a\0b"), Err(StateError::Invalid(_))));
     }
 }

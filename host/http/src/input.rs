@@ -6,7 +6,7 @@ use axum::{
     extract::rejection::BytesRejection,
     http::{HeaderMap, header::CONTENT_TYPE},
 };
-use portolan_vocabulary::{AgentCaller, ErrorCode, Failure};
+use portolan_vocabulary::{AgentCaller, ErrorCode, Failure, is_idempotency_key};
 use serde_json::{Map, Value, json};
 
 /// Returns the key of the `Idempotency-Key` header (draft-ietf-httpapi-idempotency-key-header) without its
@@ -15,7 +15,7 @@ pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Fai
     let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
     let text = value.to_str().unwrap_or_default().trim();
     let key = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
-    if key.is_empty() || key.len() > 255 {
+    if !is_idempotency_key(key) {
         return Err(Failure::new(ErrorCode::ValidationFailed).conflict(json!({
             "kind": "validation",
             "errors": [{
@@ -102,6 +102,19 @@ fn read_object(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::http::HeaderName;
+
+    #[test]
+    fn a_key_is_of_visible_characters() {
+        let name = HeaderName::from_static("idempotency-key");
+        let key = |text: &str| {
+            idempotency_key(&HeaderMap::from_iter([(name.clone(), text.parse().unwrap())]))
+        };
+        assert_eq!(key("\"a key\"").unwrap().unwrap(), "a key");
+        for text in ["", "\"\"", "a\tkey", "ä", &"k".repeat(256)] {
+            assert_eq!(key(text).unwrap_err().error_code, "validation_failed", "{text}");
+        }
+    }
 
     #[test]
     fn json_is_declared_by_its_media_type_or_its_suffix() {

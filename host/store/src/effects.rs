@@ -1,6 +1,9 @@
 //! The effects of a call other than documents: events, timers, outbox commands, and its records.
 
-use crate::webhook::Webhook;
+use crate::{
+    texts::{is_storable, storable},
+    webhook::Webhook,
+};
 use portolan_vocabulary::{
     Digest, EventParts, HOST, Operator, OwnerRules, Timestamp, entropy, new_identifier,
     new_request_id,
@@ -261,6 +264,26 @@ impl AuditRecord {
     pub fn of_operator(action: &str, operator: &Operator, now: Timestamp) -> Self {
         Self { via: vec![operator.caller()], ..Self::of_host(action, "ok", now) }
     }
+
+    /// Replaces what a database cannot contain. Some of the texts are from outside: the row of a decision names what it
+    /// is about as the operator has written it.
+    pub(crate) fn make_storable(&mut self) {
+        let optional =
+            [&mut self.agent_id, &mut self.owner_id, &mut self.client_id, &mut self.address];
+        let texts = [
+            &mut self.request_id,
+            &mut self.capability,
+            &mut self.version,
+            &mut self.digest,
+            &mut self.action,
+            &mut self.outcome,
+        ];
+        for text in optional.into_iter().flatten().chain(texts) {
+            if !is_storable(text) {
+                *text = storable(text);
+            }
+        }
+    }
 }
 
 impl OutboxCommand {
@@ -287,5 +310,23 @@ impl IdempotencyKey {
     pub(crate) fn parts(&self) -> (String, String, String, String) {
         let Self { agent_id, capability, action, key } = self.clone();
         (agent_id, capability, action, key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_audit_row_has_only_what_both_databases_can_contain() {
+        let mut row = AuditRecord {
+            client_id: Some("\0".to_owned()),
+            version: "a\0b".to_owned(),
+            ..AuditRecord::of_host("operator:decide", "ok", Timestamp::from_millis(0))
+        };
+        row.make_storable();
+        assert_eq!(row.client_id.as_deref(), Some("\u{fffd}"));
+        assert_eq!((row.version.as_str(), row.agent_id), ("a\u{fffd}b", None));
+        assert_eq!(row.action, "operator:decide");
     }
 }

@@ -115,6 +115,14 @@ impl DbError {
         }
     }
 
+    /// Returns whether the database cannot contain a character of a text that it was sent: U+0000 on PostgreSQL.
+    fn is_about_characters(&self) -> bool {
+        match self {
+            Self::Shared(error) => error.is_about_characters(),
+            _ => matches!(self.postgres_code().as_deref(), Some("22021" | "22P05")),
+        }
+    }
+
     /// Returns whether another transaction has kept a lock for longer than this one waits.
     pub(crate) fn is_lock_timeout(&self) -> bool {
         self.postgres_code().as_deref() == Some("55P03")
@@ -183,8 +191,13 @@ impl From<DbError> for StateError {
 }
 
 impl From<DbError> for Failure {
-    fn from(_: DbError) -> Self {
-        Self::new(ErrorCode::DependencyUnavailable).after_s(RETRY_SOON_S)
+    fn from(error: DbError) -> Self {
+        match error.is_about_characters() {
+            true => Self::new(ErrorCode::ValidationFailed).message(
+                "A text has a character that the database cannot contain, such as U+0000. Leave it out.",
+            ),
+            false => Self::new(ErrorCode::DependencyUnavailable).after_s(RETRY_SOON_S),
+        }
     }
 }
 

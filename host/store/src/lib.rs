@@ -6,7 +6,7 @@
 //!
 //! The modules in reading order; a module uses only modules above it:
 //!
-//! - `error`, `url`, `integers`: errors, the database's URL, and numbers in their stored form.
+//! - `error`, `url`, `integers`, `texts`: errors, the database's URL, and numbers and texts in their stored form.
 //! - `document`, `webhook`, `effects`: the types of documents, webhooks, and all other effects.
 //! - `signing_key`, `audit_log`: private keys in use; the hashes of audit rows, and the checkpoints that each
 //!   node signs.
@@ -60,6 +60,7 @@ mod signing_key;
 mod store;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod unit;
 mod url;
 mod usage;

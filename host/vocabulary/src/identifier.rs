@@ -1,4 +1,4 @@
-//! Identifiers: how the host makes them, and which names capabilities may use.
+//! Identifiers: how the host makes them, and which names capabilities and callers may use.
 
 use crate::Timestamp;
 use std::sync::Arc;
@@ -126,6 +126,12 @@ pub fn is_event_name(name: &str) -> bool {
     name.len() <= 128 && name.split('.').all(is_part)
 }
 
+/// Returns whether callers may use the text as an idempotency key: it has 1 to 255 bytes, and no control characters,
+/// because the key is stored and PostgreSQL's texts cannot contain U+0000.
+pub fn is_idempotency_key(key: &str) -> bool {
+    (1..=255).contains(&key.len()) && !key.contains(char::is_control)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,6 +144,16 @@ mod tests {
         let long = "a".repeat(65);
         for id in ["", ".", "a.", ".a", "A", "1a", "a b", "a/b", "../a", "a.-b", &long] {
             assert!(!is_capability_id(id), "{id}");
+        }
+    }
+
+    #[test]
+    fn idempotency_keys() {
+        for key in ["a", "a key", "schlüssel", &"k".repeat(255)] {
+            assert!(is_idempotency_key(key), "{key}");
+        }
+        for key in ["", "\0", "a\0b", "a\n", "\u{7f}", &"ü".repeat(128)] {
+            assert!(!is_idempotency_key(key), "{key:?}");
         }
     }
 

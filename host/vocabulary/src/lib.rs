@@ -91,7 +91,7 @@ pub use identifier::{
     HOST_EVENTS, LOOKUPS_OF, NOTIFICATIONS_DIGEST, OUTGOING_EMAIL, OUTGOING_SMS, OWNER_LEAVING,
     OWNER_LEFT, PEOPLE_OF, RESERVED_IDS, SMS_UNDELIVERABLE, STREAM_GAP, WEBHOOK_CHALLENGE,
     WEBHOOK_DISABLED, WEBHOOK_TEST, entropy, is_capability_id, is_event_name, is_event_type,
-    is_snake_case, made_at, new_identifier, new_request_id,
+    is_idempotency_key, is_snake_case, made_at, new_identifier, new_request_id,
 };
 pub use incident::{
     INCIDENT_STATES, Incident, IncidentState, IncidentStateRow, IncidentUpdate, Maintenance,

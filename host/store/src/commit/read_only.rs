@@ -4,7 +4,9 @@
 use super::{committer::CommitResult, validation::read_conflict, verdict::Verdict};
 use crate::{
     changes::Changes,
-    connection::{Backend, FENCE, HOLDER, REVISION, ReadConnection, Statements, next_batch},
+    connection::{
+        Backend, FENCE, HOLDER, REVISION, ReadConnection, Statements, next_batch, split_batch,
+    },
     document::{CollectionId, DocumentKey, UniqueKey},
     error::DbError,
     integers::signed,
@@ -47,21 +49,7 @@ impl ReadValidator {
         backend.spawn("portolan-validate", async move {
             let size = |job: &Job| job.changes.weight();
             while let Some(batch) = next_batch(&mut queue, size, BATCH).await {
-                let changes: Vec<_> = batch.iter().map(|job| &job.changes).collect();
-                let read = ReadState::read(&mut connection, &statements, &changes);
-                let state = tokio::time::timeout(READ_TIMEOUT, read).await;
-                let state = state.unwrap_or(Err(DbError::TimedOut)).map_err(Arc::new);
-                let now = signed(clock.now().as_millis());
-                let replaced =
-                    state.as_ref().map(|state| state.replaced_collections(now)).unwrap_or_default();
-                for job in batch {
-                    let verdict = match &state {
-                        Ok(state) => Ok(state.validate(&job.changes, &replaced)),
-                        Err(error) => Err(Arc::clone(error)),
-                    };
-                    // The send fails if the call has timed out.
-                    let _sent = job.reply.send(verdict);
-                }
+                answer_jobs(&mut connection, &statements, &clock, batch).await;
             }
         })?;
         Ok(Self { jobs })
@@ -74,6 +62,42 @@ impl ReadValidator {
         let closed = || Arc::new(DbError::Closed);
         self.jobs.send(Job { changes, reply }).await.map_err(|_| closed())?;
         validated.await.map_err(|_| closed())?
+    }
+}
+
+/// Validates units with one statement, or with several if the database refuses the content of one.
+async fn answer_jobs(
+    connection: &mut ReadConnection,
+    statements: &Statements,
+    clock: &Clock,
+    jobs: Vec<Job>,
+) {
+    let mut batches = vec![jobs];
+    while let Some(mut batch) = batches.pop() {
+        let changes: Vec<_> = batch.iter().map(|job| &job.changes).collect();
+        let read = ReadState::read(connection, statements, &changes);
+        let state = tokio::time::timeout(READ_TIMEOUT, read).await;
+        let state = match state.unwrap_or(Err(DbError::TimedOut)) {
+            Ok(state) => Ok(state),
+            Err(error) => {
+                if let Some(rest) = split_batch(&mut batch, &error) {
+                    batches.extend([rest, batch]);
+                    continue;
+                }
+                Err(Arc::new(error))
+            }
+        };
+        let now = signed(clock.now().as_millis());
+        let replaced =
+            state.as_ref().map(|state| state.replaced_collections(now)).unwrap_or_default();
+        for job in batch {
+            let verdict = match &state {
+                Ok(state) => Ok(state.validate(&job.changes, &replaced)),
+                Err(error) => Err(Arc::clone(error)),
+            };
+            // The send fails if the call has timed out.
+            let _sent = job.reply.send(verdict);
+        }
     }
 }
 

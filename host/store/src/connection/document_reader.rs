@@ -3,7 +3,7 @@
 
 use super::{
     backend::Backend,
-    read_connection::{ReadConnection, next_batch},
+    read_connection::{ReadConnection, next_batch, split_batch},
     statements::Statements,
 };
 use crate::{
@@ -66,30 +66,45 @@ impl DocumentReader {
     }
 }
 
+/// Answers requests with one statement, or with several if the database refuses the content of one.
 async fn answer_requests(
     connection: &mut ReadConnection,
     statements: &Statements,
     requests: Vec<Request>,
 ) {
-    let rows = Responses::new(&requests).rows();
-    let begin = || Responses::new(&requests);
-    let read = connection.fold(&statements.documents, rows, begin, Responses::add);
-    let found = tokio::time::timeout(READ_TIMEOUT, read).await;
-    let found = found.map(|responses| responses.map(Responses::into_found));
-    match found.unwrap_or(Err(DbError::TimedOut)) {
-        Ok(responses) => {
-            for (request, documents) in requests.into_iter().zip(responses) {
-                // The send fails if the call has timed out.
-                let _sent = request.reply.send(Ok(documents));
+    let mut batches = vec![requests];
+    while let Some(mut requests) = batches.pop() {
+        match read(connection, statements, &requests).await {
+            Ok(responses) => {
+                for (request, documents) in requests.into_iter().zip(responses) {
+                    // The send fails if the call has timed out.
+                    let _sent = request.reply.send(Ok(documents));
+                }
             }
-        }
-        Err(error) => {
-            let error = Arc::new(error);
-            for request in requests {
-                let _sent = request.reply.send(Err(Arc::clone(&error)));
-            }
+            Err(error) => match split_batch(&mut requests, &error) {
+                Some(rest) => batches.extend([rest, requests]),
+                None => {
+                    let error = Arc::new(error);
+                    for request in requests {
+                        let _sent = request.reply.send(Err(Arc::clone(&error)));
+                    }
+                }
+            },
         }
     }
+}
+
+/// Returns the documents of each request, in the order of the requests.
+async fn read(
+    connection: &mut ReadConnection,
+    statements: &Statements,
+    requests: &[Request],
+) -> Result<Vec<Found>, DbError> {
+    let rows = Responses::new(requests).rows();
+    let begin = || Responses::new(requests);
+    let read = connection.fold(&statements.documents, rows, begin, Responses::add);
+    let found = tokio::time::timeout(READ_TIMEOUT, read).await;
+    found.unwrap_or(Err(DbError::TimedOut)).map(Responses::into_found)
 }
 
 /// The documents of each request, added as they are read, so that no more memory is used than the requests

@@ -31,7 +31,7 @@ pub(crate) use document_reader::DocumentReader;
 pub use examine::{Examination, examine, is_in_use};
 pub(crate) use postgres::LockTimeouts;
 pub(crate) use queries::Queries;
-pub(crate) use read_connection::{ReadConnection, next_batch};
+pub(crate) use read_connection::{ReadConnection, next_batch, split_batch};
 pub use sqlite::create_private_folder;
 pub(crate) use statements::{FENCE, HOLDER, REVISION, Statements};
 pub(crate) use transaction::{RowsQuery, Transaction};

@@ -49,7 +49,10 @@ impl ReadConnection {
                 let rows = Value::Array(rows).to_string();
                 // The server may have restarted since the last statement.
                 let reused = match idle.take() {
-                    Some(connection) => read(connection, sql, &rows, begin(), &add).await.ok(),
+                    Some(connection) => match read(connection, sql, &rows, begin(), &add).await {
+                        Err(error) if error.is_about_content() => return Err(error),
+                        read => read.ok(),
+                    },
                     None => None,
                 };
                 let (connection, state) = match reused {
@@ -82,6 +85,14 @@ where
     Ok((connection, state))
 }
 
+/// Takes the second half out of a batch whose statement has failed, so that each half is read by itself and only
+/// the request whose content the database refuses fails in the end. Returns `None` if that is the only request, or
+/// if the error is about all requests.
+pub(crate) fn split_batch<R>(batch: &mut Vec<R>, error: &DbError) -> Option<Vec<R>> {
+    let half = batch.len() / 2;
+    (half > 0 && error.is_about_content()).then(|| batch.split_off(batch.len() - half))
+}
+
 /// Waits for a request, and returns it with further waiting requests, until their sizes add up to `limit`.
 /// Returns `None` when the channel is closed.
 pub(crate) async fn next_batch<R>(
@@ -99,4 +110,43 @@ pub(crate) async fn next_batch<R>(
         batch.push(request);
     }
     Some(batch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An error of a row that is too big.
+    fn content_error() -> DbError {
+        let code = rusqlite::ffi::Error { code: rusqlite::ErrorCode::TooBig, extended_code: 18 };
+        DbError::Native(rusqlite::Error::SqliteFailure(code, None))
+    }
+
+    #[test]
+    fn only_the_refused_requests_of_a_batch_fail() {
+        let is_refused = |request: &u32| [3, 700].contains(request);
+        let (mut answered, mut failed, mut statements) = (Vec::new(), Vec::new(), 0);
+        let mut batches = vec![(0..1_000).collect::<Vec<u32>>()];
+        while let Some(mut batch) = batches.pop() {
+            statements += 1;
+            if !batch.iter().any(is_refused) {
+                answered.extend(batch);
+                continue;
+            }
+            match split_batch(&mut batch, &content_error()) {
+                Some(rest) => batches.extend([rest, batch]),
+                None => failed.extend(batch),
+            }
+        }
+        assert_eq!(failed, [3, 700]);
+        assert_eq!(answered.len(), 998);
+        assert!(answered.is_sorted() && statements < 45, "{statements}");
+    }
+
+    #[test]
+    fn an_error_about_all_requests_fails_them_at_once() {
+        let mut batch = vec![1, 2, 3];
+        assert_eq!(split_batch(&mut batch, &DbError::TimedOut), None);
+        assert_eq!(batch, [1, 2, 3]);
+    }
 }

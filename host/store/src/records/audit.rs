@@ -2,7 +2,7 @@
 
 use crate::{
     audit_log::AuditEntry, effects::AuditRecord, error::DbError, integers::signed,
-    integers::unsigned, store::Store,
+    integers::unsigned, store::Store, texts::is_storable,
 };
 use portolan_vocabulary::{Timestamp, operator_caller};
 use sea_query::{Alias, Expr, ExprTrait as _, LikeExpr, Order, SelectStatement};
@@ -90,6 +90,9 @@ pub(super) struct Row {
 impl Store {
     /// Returns rows of the audit log, the newest first.
     pub async fn audit(&self, query: &AuditQuery) -> Result<Vec<AuditEntry>, DbError> {
+        if !query.is_storable() {
+            return Ok(Vec::new());
+        }
         let rows: Vec<Row> = self.inner.backend.fetch(&query.statement()).await?;
         Ok(rows.into_iter().map(AuditEntry::from).collect())
     }
@@ -103,6 +106,17 @@ pub(super) fn select() -> SelectStatement {
 }
 
 impl AuditQuery {
+    /// Returns whether a row may have the texts of the filter.
+    fn is_storable(&self) -> bool {
+        let outcome = match &self.outcome {
+            Some(Outcome::Is(code)) => Some(code),
+            Some(Outcome::Failed) | None => None,
+        };
+        let texts =
+            [&self.agent_id, &self.owner_id, &self.capability, &self.action, &self.request_id];
+        texts.into_iter().flatten().chain(outcome).all(|text| is_storable(text))
+    }
+
     fn statement(&self) -> SelectStatement {
         let column = |name: &'static str| Expr::col(Alias::new(name));
         let instant = |instant: Timestamp| signed(instant.as_millis());

@@ -9,6 +9,7 @@ use crate::{
     error::DbError,
     integers::{signed, unsigned},
     store::Store,
+    texts::storable,
 };
 use portolan_vocabulary::Timestamp;
 use sqlx::AssertSqlSafe;
@@ -224,7 +225,7 @@ impl Store {
         error: &str,
     ) -> Result<(), DbError> {
         let attempts = i64::from(work.attempts + 1);
-        let until = signed(until.as_millis());
+        let (until, error) = (signed(until.as_millis()), storable(error));
         transact!(self.inner.backend, |transaction| {
             match &work.task {
                 Task::Timer { key, setting } => {
@@ -234,7 +235,7 @@ impl Store {
                     )
                     .bind(until)
                     .bind(attempts)
-                    .bind(error)
+                    .bind(error.as_str())
                     .bind(&key.capability)
                     .bind(&key.name)
                     .bind(setting)
@@ -247,7 +248,7 @@ impl Store {
                     )
                     .bind(until)
                     .bind(attempts)
-                    .bind(error)
+                    .bind(error.as_str())
                     .bind(attempts >= i64::from(MAX_ATTEMPTS))
                     .bind(id)
                     .execute(&mut *transaction)

@@ -5,6 +5,7 @@ use crate::{
     error::DbError,
     integers::{signed, unsigned},
     store::Store,
+    texts::is_storable,
 };
 use portolan_vocabulary::{EventParts, Timestamp};
 
@@ -34,6 +35,9 @@ impl HeldEvent {
 impl Store {
     /// Returns the number of events that are held for a person.
     pub async fn held_count(&self, owner_id: &str) -> Result<u64, DbError> {
+        if !is_storable(owner_id) {
+            return Ok(0);
+        }
         let count: i64 = read!(self.inner.backend, |pool| {
             sqlx::query_scalar(
                 "SELECT coalesce((SELECT events FROM held_owners WHERE owner_id = $1), 0)

@@ -6,6 +6,7 @@ use crate::{
     error::DbError,
     integers::{signed, unsigned},
     store::Store,
+    texts::storable_of,
 };
 use portolan_vocabulary::{STREAM_GAP, Timestamp};
 use sea_query::{Alias, Expr, ExprTrait as _, JoinType, Order as SortOrder, SelectStatement};
@@ -126,7 +127,7 @@ impl Store {
             .order_by_expr(column("i", "seq"), SortOrder::Asc)
             .limit(limit as u64);
         if !types.is_empty() {
-            statement.and_where(column("e", "event_type").is_in(types.iter().cloned()));
+            statement.and_where(column("e", "event_type").is_in(storable_of(types)));
         }
         let rows: Vec<Row> = self.inner.backend.fetch(&statement).await?;
         Ok(rows.into_iter().map(InboxEntry::from).collect())
@@ -145,7 +146,7 @@ impl Store {
         statement
             .expr(column("e", "id"))
             .expr(column("i", "seq"))
-            .and_where(column("e", "id").is_in(event_ids.iter().cloned()));
+            .and_where(column("e", "id").is_in(storable_of(event_ids)));
         let rows: Vec<(String, i64)> = self.inner.backend.fetch(&statement).await?;
         Ok(rows.into_iter().map(|(id, seq)| (id, unsigned(seq))).collect())
     }
@@ -167,7 +168,7 @@ impl Store {
             .order_by_expr(column("i", "seq"), SortOrder::Asc)
             .limit(limit as u64);
         if !types.is_empty() {
-            statement.and_where(column("e", "event_type").is_in(types.iter().cloned()));
+            statement.and_where(column("e", "event_type").is_in(storable_of(types)));
         }
         let rows: Vec<(i64,)> = self.inner.backend.fetch(&statement).await?;
         Ok(rows.into_iter().map(|(seq,)| unsigned(seq)).collect())

@@ -5,6 +5,7 @@ use crate::{
     error::DbError,
     integers::{signed, unsigned},
     store::Store,
+    texts::is_storable,
 };
 use portolan_vocabulary::{Incident, IncidentState, IncidentUpdate, Maintenance, Timestamp};
 use std::collections::HashMap;
@@ -103,6 +104,9 @@ impl Store {
         id: &str,
         update: &IncidentUpdate,
     ) -> Result<bool, DbError> {
+        if !is_storable(id) {
+            return Ok(false);
+        }
         let most = if update.state == IncidentState::Resolved { i64::MAX } else { MAX_UPDATES };
         let changed = transact!(self.inner.backend, |transaction| {
             // It locks the row, so that updates at the same time get numbers of their own.

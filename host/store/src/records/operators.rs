@@ -5,6 +5,7 @@ use crate::{
     error::DbError,
     integers::{signed, unsigned},
     store::Store,
+    texts::is_storable,
 };
 use portolan_vocabulary::{OperatorRole, Timestamp};
 
@@ -63,6 +64,9 @@ impl Store {
     /// Replaces the token of an operator, who keeps the role and the time of the last use. Returns whether
     /// there is such an operator.
     pub async fn renew_operator(&self, record: &OperatorRecord) -> Result<bool, DbError> {
+        if !is_storable(&record.name) {
+            return Ok(false);
+        }
         let renewed = transact!(self.inner.backend, |transaction| {
             sqlx::query(
                 "UPDATE operators SET token_hash = $2, made_by = $3, created_at = $4, expires_at = $5
@@ -82,6 +86,9 @@ impl Store {
 
     /// Removes an operator. Returns whether there was one.
     pub async fn remove_operator(&self, name: &str) -> Result<bool, DbError> {
+        if !is_storable(name) {
+            return Ok(false);
+        }
         let removed = transact!(self.inner.backend, |transaction| {
             sqlx::query("DELETE FROM operators WHERE name = $1")
                 .bind(name)

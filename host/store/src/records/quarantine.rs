@@ -8,6 +8,7 @@ use crate::{
     integers::{signed, unsigned},
     query::Collection,
     store::Store,
+    texts::{is_storable, storable},
     usage::{capability_of, scope},
 };
 use portolan_vocabulary::{Timestamp, person_ids, redact_ids};
@@ -66,10 +67,11 @@ impl From<Row> for Quarantined {
     }
 }
 
-/// Returns the reason as it is stored with its document: of limited length, and without the ids of people,
-/// because exports and erasures search only the document for ids.
+/// Returns the reason as it is stored with its document: of limited length, as both databases can contain it, and
+/// without the ids of people, because exports and erasures search only the document for ids.
 pub(super) fn redacted_reason(reason: &str) -> String {
     let reason: String = reason.chars().take(REASON_CHARACTERS).collect();
+    let reason = storable(&reason);
     let people: Vec<String> = person_ids(&reason).map(str::to_owned).collect();
     redact_ids(&reason, &people)
 }
@@ -131,6 +133,9 @@ impl Store {
         id: &str,
     ) -> Result<Option<QuarantinedDocument>, DbError> {
         type Full = (i64, String, i64, i64, i64, i64, Option<String>, Option<String>);
+        if ![capability, collection, id].into_iter().all(is_storable) {
+            return Ok(None);
+        }
         let scope = scope(capability, test_mode);
         let row: Option<Full> = read!(self.inner.backend, |pool| {
             sqlx::query_as(
@@ -191,6 +196,7 @@ mod tests {
             redacted_reason("agt_01J00000000000000000000001 or own_01J00000000000000000000002?");
         let nobody = "00000000000000000000000000";
         assert_eq!(reason, format!("agt_{nobody} or own_{nobody}?"));
+        assert_eq!(redacted_reason("no \0"), "no \u{fffd}");
         assert_eq!(
             redacted_reason(&"ä".repeat(REASON_CHARACTERS + 1)).chars().count(),
             REASON_CHARACTERS

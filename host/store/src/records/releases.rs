@@ -11,6 +11,7 @@ use crate::{
         versions::compress,
     },
     store::Store,
+    texts::is_storable,
 };
 use portolan_vocabulary::Timestamp;
 use std::{collections::BTreeSet, time::Duration};
@@ -116,6 +117,9 @@ impl Store {
 
     /// Returns the releases of a capability, the newest first.
     pub async fn releases(&self, capability: &str) -> Result<Vec<ReleaseRecord>, DbError> {
+        if !is_storable(capability) {
+            return Ok(Vec::new());
+        }
         let statement =
             format!("SELECT {COLUMNS} FROM releases WHERE capability_id = $1 ORDER BY id DESC");
         let rows: Vec<Row> = read!(self.inner.backend, |pool| {

@@ -9,6 +9,7 @@ use crate::{
     integers::unsigned,
     records::release::{Promotion, ReleaseState},
     store::Store,
+    texts::is_storable,
 };
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use portolan_vocabulary::Timestamp;
@@ -225,6 +226,9 @@ impl Store {
 
     /// Returns the history of a capability, the newest entry first.
     pub async fn versions(&self, id: &str) -> Result<Vec<VersionEntry>, DbError> {
+        if !is_storable(id) {
+            return Ok(Vec::new());
+        }
         let rows: Vec<Row> = read!(self.inner.backend, |pool| {
             sqlx::query_as(
                 "SELECT seq, version, digest, publisher, bytes, arrival, file, source, decided_by, at,

@@ -5,6 +5,7 @@ use crate::{
     error::DbError,
     integers::{instant, unsigned},
     store::Store,
+    texts::is_storable,
     webhook::{Delivery, DeliveryOutcome, Health, OUTCOMES, STATES, Webhook, WebhookState},
 };
 use sqlx::{AssertSqlSafe, FromRow};
@@ -108,6 +109,9 @@ impl From<DeliveryRow> for Delivery {
 
 impl Store {
     pub async fn webhook(&self, id: &str) -> Result<Option<Webhook>, DbError> {
+        if !is_storable(id) {
+            return Ok(None);
+        }
         let sql = format!("SELECT {WEBHOOK} FROM webhooks WHERE id = $1");
         let row: Option<WebhookRow> = read!(self.inner.backend, |pool| {
             sqlx::query_as(AssertSqlSafe(sql)).bind(id).fetch_optional(pool).await?
@@ -151,6 +155,9 @@ impl Store {
     }
 
     pub async fn webhook_delivery(&self, id: &str) -> Result<Option<Delivery>, DbError> {
+        if !is_storable(id) {
+            return Ok(None);
+        }
         let sql = format!(
             "SELECT {DELIVERY} FROM webhook_deliveries d JOIN events e ON e.seq = d.event_seq
              WHERE d.id = $1"

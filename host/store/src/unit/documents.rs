@@ -8,6 +8,7 @@ use crate::{
     error::{DbError, StateError},
     integers::signed,
     query::{Collection, find_many},
+    texts::is_storable,
 };
 use portolan_vocabulary::{Timestamp, plain_json};
 use serde_json::Value;
@@ -40,7 +41,7 @@ impl Unit {
     }
 
     /// Returns the document, or `None`, for each id in order. A document that this call has written or read
-    /// before is returned as it was then; all others are read from one snapshot.
+    /// before is returned as it was then; all others are read from one snapshot. An id with U+0000 has none.
     pub async fn get_many(
         &mut self,
         collection: &Collection,
@@ -188,16 +189,17 @@ impl Unit {
         if is_met { Ok((revision, created_at)) } else { Err(StateError::Conflict) }
     }
 
-    /// Loads documents into the read set.
+    /// Loads documents into the read set. An id that no document can have is left out.
     async fn load(&mut self, collection: CollectionId, ids: &[&str]) -> Result<(), StateError> {
+        let ids: Vec<&str> = ids.iter().filter(|id| is_storable(id)).copied().collect();
         if ids.is_empty() {
             return Ok(());
         }
         if self.reads.len() + ids.len() > READS {
             return Err(StateError::Limit(format!("a call can read at most {READS} documents")));
         }
-        let key = |id: &&str| DocumentKey { collection, id: (*id).to_owned() };
-        let keys: BTreeSet<DocumentKey> = ids.iter().map(key).collect();
+        let key = |id: &str| DocumentKey { collection, id: id.to_owned() };
+        let keys: BTreeSet<DocumentKey> = ids.into_iter().map(key).collect();
         let found = match keys.len() > BATCHED {
             true => {
                 let queries = self.queries();

@@ -6,12 +6,13 @@ use crate::{
     effects::TimerKey,
     error::{DbError, StateError},
     integers::unsigned,
+    texts::is_storable,
 };
 
 impl Unit {
     /// Returns whether the database has this timer.
     pub async fn has_timer(&self, key: &TimerKey) -> Result<bool, StateError> {
-        Ok(self.find_setting(key).await?.is_some())
+        Ok(is_storable(&key.name) && self.find_setting(key).await?.is_some())
     }
 
     /// Counts the timers of a capability in the database, in one mode.

@@ -197,6 +197,7 @@ impl Unit {
         let Attachments { task, answer, audit } = attachments;
         let mut changes = Changes { task, answer, ..self.into_changes() };
         changes.audit.extend(audit);
+        changes.audit.iter_mut().for_each(AuditRecord::make_storable);
         match changes.has_no_writes() {
             true => inner.validator.validate(changes).await,
             false => inner.committer.commit(changes).await,

@@ -1,7 +1,9 @@
 //! Reads recordings.
 
 use super::seal::{content_key, open_content};
-use crate::{connection::read, error::DbError, integers::unsigned, store::Store};
+use crate::{
+    connection::read, error::DbError, integers::unsigned, store::Store, texts::is_storable,
+};
 use portolan_vocabulary::Timestamp;
 use serde::Serialize;
 
@@ -48,6 +50,9 @@ const COLUMNS: &str =
 impl Store {
     /// Returns recordings without their contents.
     pub async fn recordings(&self, query: &RecordingQuery) -> Result<Vec<RecordingEntry>, DbError> {
+        if !is_storable(query.capability.as_deref().unwrap_or_default()) {
+            return Ok(Vec::new());
+        }
         let pattern = match &query.capability {
             Some(id) => format!("% {id} %"),
             None => "%".to_owned(),
@@ -69,6 +74,9 @@ impl Store {
 
     /// Returns a recording, opened.
     pub async fn recording(&self, request_id: &str) -> Result<Option<OpenedRecording>, DbError> {
+        if !is_storable(request_id) {
+            return Ok(None);
+        }
         let sql = format!("SELECT {COLUMNS} FROM recordings WHERE request_id = $1");
         let row: Option<Row> = read!(self.inner.backend, |pool| {
             sqlx::query_as(sqlx::AssertSqlSafe(sql.as_str()))
