@@ -13,6 +13,7 @@ use crate::{
 use portolan_store::{Expectation, StateError, Store, TimerChange, TimerKey, Unit};
 use portolan_vocabulary::{Clock, Digest, Keyring, Timestamp, new_identifier};
 use std::{path::Path, sync::Arc};
+use tokio::runtime::Handle;
 
 /// The maximum number of blobs that one call may write or delete, and of contents that it may make.
 const CHANGES: usize = 16;
@@ -24,7 +25,7 @@ const LONGEST_ADDRESS_MS: u64 = 24 * 3600 * 1000;
 pub struct Blobs {
     pub(crate) store: Store,
     pub(crate) records: Records,
-    pub(crate) contents: Contents,
+    pub(crate) contents: Arc<Contents>,
     pub(crate) settings: MediaSettings,
     pub(crate) keys: Keyring,
     pub(crate) public_url: String,
@@ -69,7 +70,7 @@ impl Blobs {
         public_url: &str,
         clock: Clock,
     ) -> Result<Self, BlobError> {
-        let contents = Contents::open(&settings, data_dir).await?;
+        let contents = Arc::new(Contents::open(&settings, data_dir).await?);
         let records = Records::open(&store).await?;
         let arrivals = Arc::new(Arrivals::new(settings.uploads_at_once));
         let (keys, public_url) = (keys.clone(), public_url.to_owned());
@@ -141,7 +142,8 @@ impl Blobs {
     }
 
     /// Stores a content that the capability has made of a blob, for the same person. `Invalid` if the capability has
-    /// no such blob; `Limit` if the person has too many files or bytes.
+    /// no such blob; `Limit` if the person has too many files or bytes. The file is removed if the unit is not
+    /// committed.
     pub async fn derive(
         &self,
         unit: &mut Unit,
@@ -161,6 +163,7 @@ impl Blobs {
         let digest = Digest::of(&content).hex();
         if !self.reuse(unit, &digest).await? {
             let object = Folder::new_name(&digest, now);
+            self.remove_unless_committed(unit, &object);
             self.contents.store(content, &object, now).await?;
             self.add_content(unit, &digest, (object, bytes)).await?;
         }
@@ -175,6 +178,20 @@ impl Blobs {
         };
         self.put_new(unit, &id, &record).await?;
         Ok(blob(id, record))
+    }
+
+    /// Removes the file of this name in the background if the unit is not committed.
+    fn remove_unless_committed(&self, unit: &mut Unit, object: &str) {
+        // Without a runtime, the file is left to the sweep.
+        let Ok(runtime) = Handle::try_current() else { return };
+        let (contents, object) = (Arc::clone(&self.contents), object.to_owned());
+        unit.guard(move || {
+            runtime.spawn(async move {
+                if let Err(error) = contents.remove(&object).await {
+                    tracing::error!(%error, object, "a file that no document names is left to the sweep");
+                }
+            });
+        });
     }
 
     /// Sets how a blob is served; with `None` it is not. `Invalid` if the capability has no such blob with a content,

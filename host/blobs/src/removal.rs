@@ -186,10 +186,12 @@ fn readable(hit: &Hit) -> Option<BlobRecord> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{folder::Folder, records::write, settings::MediaSettings};
-    use portolan_store::{DatabaseUrl, Store};
-    use portolan_vocabulary::{Clock, Keyring, Quotas};
+    use crate::{blobs::Holder, folder::Folder, records::write, settings::MediaSettings};
+    use portolan_store::{DatabaseUrl, Store, Unit};
+    use portolan_vocabulary::{Clock, Digest, Keyring, Quotas};
+    use std::time::Duration;
     use tempfile::TempDir;
+    use tokio::time::{sleep, timeout};
 
     const OWNER_ID: &str = "own_01J00000000000000000000001";
 
@@ -248,5 +250,66 @@ mod tests {
         blobs.sweep().await.unwrap();
         assert!(blobs.contents.has(&names[0]).await.unwrap());
         assert!(!blobs.contents.has(&names[1]).await.unwrap());
+    }
+
+    /// Returns the digests of the stored files.
+    async fn stored(blobs: &Blobs) -> BTreeSet<String> {
+        let (mut digests, end) = (BTreeSet::new(), Timestamp::from_millis(u64::MAX));
+        for part in blobs.contents.parts().await.unwrap() {
+            for name in blobs.contents.names(&part, end).await.unwrap() {
+                digests.insert(name.split('-').next().unwrap().to_owned());
+            }
+        }
+        digests
+    }
+
+    /// Waits until the files of these contents are left, and no others.
+    async fn ensure_left(blobs: &Blobs, contents: &[&str]) {
+        let digest = |content: &&str| Digest::of(content.as_bytes()).hex();
+        let expected: BTreeSet<String> = contents.iter().map(digest).collect();
+        for _ in 0..500 {
+            if stored(blobs).await == expected {
+                return;
+            }
+            sleep(Duration::from_millis(10)).await;
+        }
+        assert_eq!(stored(blobs).await, expected);
+    }
+
+    /// Returns a unit that has stored a content made of the blob `blob_1`.
+    async fn with_derived(blobs: &Blobs, content: &str) -> Unit {
+        let mut unit = blobs.unit();
+        let holder = Holder { capability: "media", test_mode: false };
+        let content = content.as_bytes().to_vec();
+        let random = rand::random();
+        blobs.derive(&mut unit, (holder, "blob_1"), content, random).await.unwrap();
+        unit
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_derived_file_is_left_only_if_its_call_may_be_committed() {
+        let folder = TempDir::new().unwrap();
+        let blobs = opened(&folder).await;
+        let mut unit = blobs.unit();
+        let absent = Expectation::Absent;
+        write(&mut unit, &blobs.records.blobs, "blob_1", &upload(), absent).await.unwrap();
+        assert!(commit(unit).await.unwrap());
+
+        // Both count a file for the person, so the second one conflicts.
+        let committed = with_derived(&blobs, "committed").await;
+        let conflicting = with_derived(&blobs, "conflicting").await;
+        ensure_left(&blobs, &["committed", "conflicting"]).await;
+        assert!(commit(committed).await.unwrap());
+        assert!(!commit(conflicting).await.unwrap());
+        ensure_left(&blobs, &["committed"]).await;
+
+        drop(with_derived(&blobs, "refused").await);
+        ensure_left(&blobs, &["committed"]).await;
+
+        // The caller does not wait for the verdict of a commit that has begun.
+        let unknown = commit(with_derived(&blobs, "unknown").await);
+        drop(timeout(Duration::ZERO, unknown).await);
+        drop(with_derived(&blobs, "refused").await);
+        ensure_left(&blobs, &["committed", "unknown"]).await;
     }
 }

@@ -1,6 +1,6 @@
 //! The effects other than documents that a call adds to its unit of work.
 
-use super::unit_of_work::Unit;
+use super::{guard::Guard, unit_of_work::Unit};
 use crate::effects::{AuditRecord, NewEvent, OutboxCommand, TimerChange, TimerKey};
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -8,6 +8,14 @@ impl Unit {
     pub fn publish(&mut self, event: NewEvent) {
         if let Some(layer) = self.layers.last_mut() {
             layer.events.push(event);
+        }
+    }
+
+    /// Adds what undoes something that is stored outside of the database. It runs when the writes that follow are
+    /// rolled back, discarded or refused, and not when they are committed or when nobody knows whether they are.
+    pub fn guard(&mut self, undo: impl FnOnce() + Send + Sync + 'static) {
+        if let Some(layer) = self.layers.last_mut() {
+            layer.guards.push(Arc::new(Guard::new(undo)));
         }
     }
 

@@ -1,11 +1,12 @@
 //! A layer of writes: those of the call before the first savepoint, or since a savepoint.
 
+use super::guard::Guard;
 use crate::{
     changes::Write,
     document::{DocumentKey, UniqueKey},
     effects::{NewEvent, OutboxCommand, TimerChange, TimerKey},
 };
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// The writes of one layer. The rollback to a savepoint discards the layer above it.
 #[derive(Debug, Default, Clone)]
@@ -17,9 +18,12 @@ pub(super) struct Layer {
     pub(super) events: Vec<NewEvent>,
     pub(super) timers: BTreeMap<TimerKey, TimerChange>,
     pub(super) commands: Vec<OutboxCommand>,
+    /// Of what was stored outside of the database. Copies of a layer share them: the last copy undoes it.
+    pub(super) guards: Vec<Arc<Guard>>,
 }
 
 impl Layer {
+    /// Returns whether a commit of the layer would change nothing.
     pub(super) fn is_empty(&self) -> bool {
         self.writes.is_empty()
             && self.events.is_empty()
@@ -33,5 +37,6 @@ impl Layer {
         self.events.extend(later.events);
         self.commands.extend(later.commands);
         self.timers.extend(later.timers);
+        self.guards.extend(later.guards);
     }
 }

@@ -4,6 +4,7 @@ mod cause;
 mod documents;
 mod effects;
 mod find;
+mod guard;
 mod layer;
 mod savepoints;
 mod timers;

@@ -21,8 +21,11 @@ impl Unit {
     /// Releases the last savepoint and keeps its writes even if the call is refused: a callee that
     /// counts attempts must not lose count because its caller refuses.
     pub fn release_and_keep(&mut self) {
-        if let Some(top) = self.layers.last() {
-            self.kept.extend(top.clone());
+        if let Some(top) = self.layers.last().filter(|top| !top.is_empty()) {
+            // The writes may need what was stored below the savepoint, too.
+            let guards = self.layers.iter().flat_map(|layer| layer.guards.iter().cloned());
+            let kept = Layer { guards: guards.collect(), ..top.clone() };
+            self.kept.extend(kept);
         }
         self.release();
     }

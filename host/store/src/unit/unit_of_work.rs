@@ -3,7 +3,7 @@
 use super::{cause::Cause, layer::Layer};
 use crate::{
     changes::{Attachments, Changes, Write},
-    commit::CommitResult,
+    commit::{CommitResult, Verdict},
     document::{CollectionId, DocumentKey, Stored, UniqueKey},
     effects::{AuditRecord, TimerChange},
     query::Collection,
@@ -191,17 +191,25 @@ impl Unit {
         }
     }
 
-    /// Commits the unit whole or not at all.
+    /// Commits the unit whole or not at all. What its guards would undo stays if it is committed, and also if that is
+    /// unknown: after an error, or if the caller does not wait for the verdict.
     pub async fn commit(self, attachments: Attachments) -> CommitResult {
         let inner = Arc::clone(&self.store.inner);
+        let guards = self.layers.iter().flat_map(|layer| layer.guards.iter().cloned());
+        let guards: Vec<_> = guards.collect();
         let Attachments { task, answer, audit } = attachments;
         let mut changes = Changes { task, answer, ..self.into_changes() };
         changes.audit.extend(audit);
         changes.audit.iter_mut().for_each(AuditRecord::make_storable);
-        match changes.has_no_writes() {
+        guards.iter().for_each(|guard| guard.disarm());
+        let committed = match changes.has_no_writes() {
             true => inner.validator.validate(changes).await,
             false => inner.committer.commit(changes).await,
+        };
+        if committed.as_ref().is_ok_and(|verdict| *verdict != Verdict::Committed) {
+            guards.iter().for_each(|guard| guard.arm());
         }
+        committed
     }
 
     /// Notes the cause of a refused request. It replaces an earlier one, and outlives a rollback: a component
