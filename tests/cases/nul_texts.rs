@@ -53,6 +53,7 @@ fn script() -> Value {
         timer("a\0"),
         timer("soon"),
     ];
+    let due = json!({ "type": "object", "properties": { "text": { "type": "string" } } });
     let act: Vec<Value> = writes.into_iter().chain(reads.clone()).collect();
     let look: Vec<Value> = [get("due")].into_iter().chain(reads).collect();
     let index =
@@ -68,7 +69,12 @@ fn script() -> Value {
         "actions": [
             { "name": "act", "operations": act },
             { "name": "look", "access": "read", "operations": look },
-            { "name": "due", "access": "internal", "operations": [put("due", json!({ "kind": "\0" }))] },
+            {
+                "name": "due",
+                "access": "internal",
+                "input": due,
+                "operations": [put("due", json!({ "kind": "\0" }))],
+            },
         ],
     })
 }
