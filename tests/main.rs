@@ -60,6 +60,7 @@ mod cases {
     mod connections;
     mod connections_flood;
     mod console;
+    mod console_decisions;
     mod console_releases;
     mod content_examples;
     mod conversations;
@@ -94,6 +95,7 @@ mod cases {
     mod guide;
     mod handoff_pages;
     mod handoffs;
+    mod high_availability;
     mod hostile;
     mod hostile_calls;
     mod hostile_claims;
@@ -142,6 +144,10 @@ mod cases {
     mod month_checks;
     mod month_scenes;
     mod month_world;
+    mod nodes_clock;
+    mod nodes_limits;
+    mod nodes_standings;
+    mod nodes_subscribers;
     mod nul_texts;
     mod oauth;
     mod oauth_tokens;
@@ -169,6 +175,7 @@ mod cases {
     mod personal_hidden;
     mod personal_passkeys;
     pub mod plugins;
+    mod pooled;
     mod preferences;
     mod process;
     mod probes;

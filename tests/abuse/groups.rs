@@ -2,8 +2,8 @@
 
 use crate::{
     abuse::{
-        calls, connections, devices, documents, events, links, mcp, messages, operator, pages,
-        registrations,
+        calls, connections, devices, documents, events, hour, links, mcp, messages, operator,
+        pages, registrations,
         row::{Group, LIVE},
         run_time, tokens, webhooks,
     },
@@ -57,8 +57,14 @@ pub const OPERATOR: Group =
 pub const LINKS: Group =
     Group { test: "abuse::links_cost_little", options: documents::options, rows: links::ROWS };
 
+pub const HOUR: Group = Group {
+    test: "abuse::an_hour_of_everything_costs_little",
+    options: hour::options,
+    rows: hour::ROWS,
+};
+
 /// All groups, in the order of the document.
-pub const TABLE: [&Group; 15] = [
+pub const TABLE: [&Group; 16] = [
     &REGISTRATIONS,
     &TOKENS,
     &PAGES,
@@ -74,4 +80,5 @@ pub const TABLE: [&Group; 15] = [
     &CONNECTIONS,
     &OPERATOR,
     &LINKS,
+    &HOUR,
 ];

@@ -12,6 +12,7 @@ mod endpoints;
 mod events;
 mod groups;
 mod honest;
+mod hour;
 mod links;
 mod mcp;
 mod messages;
@@ -105,4 +106,9 @@ fn the_operators_address_is_closed() {
 #[test]
 fn links_cost_little() {
     run(&groups::LINKS);
+}
+
+#[test]
+fn an_hour_of_everything_costs_little() {
+    run(&groups::HOUR);
 }

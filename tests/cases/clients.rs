@@ -149,7 +149,10 @@ async fn a_browser_works_the_page() {
 async fn a_browser_works_the_console() {
     // One component is refused, and one waits for a decision.
     let options = Options::with(&["svc_phone_binding", "ledger", "texter"]);
-    let host = Host::start(options.configuration("rate_limits = \"on\"\n[grants]\n")).await;
+    let host = Host::start(
+        options.configuration("rate_limits = \"on\"\n[telemetry]\nsample = 1.0\n[grants]\n"),
+    )
+    .await;
     host.drop_in("broken.wasm", b"not a component");
     host.wait_for_refusal("broken.wasm").await;
     let agent = host.claimed_agent().await;

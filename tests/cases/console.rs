@@ -15,12 +15,13 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-const PAGES: [&str; 9] = [
+const PAGES: [&str; 10] = [
     "/console",
     "/console/catalog",
     "/console/calls",
     "/console/events",
     "/console/reports",
+    "/console/incidents",
     "/console/callers",
     "/console/feeds",
     "/console/audit",

@@ -199,6 +199,42 @@ async fn what_an_address_has_used_survives_a_restart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_work_of_an_address_is_bounded_over_all_endpoints_and_restarts() {
+    let limits = format!("{LIMITS}work_ms_per_hour = 10\n");
+    let host = Process::start(Options::with(&[]).configuration(&limits));
+    let read = async |host: &Host, path: &str, address: &str| {
+        host.send(Method::GET, path, &[("x-forwarded-for", address)], None).await
+    };
+    assert_eq!(read(&host, "/healthz", "192.0.2.1").await.status, 200);
+    let mut answered = 0;
+    loop {
+        let headers = [
+            ("content-type", "application/x-www-form-urlencoded"),
+            ("x-forwarded-for", "192.0.2.1"),
+        ];
+        let body = Some("x".repeat(100 << 10));
+        if host.send(Method::POST, "/oauth/token", &headers, body).await.status == 429 {
+            break;
+        }
+        answered += 1;
+    }
+    // The last one takes more than is left.
+    assert_eq!(answered, 4);
+    for path in ["/healthz", "/v1/capabilities", "/no/such/path"] {
+        let refused = read(&host, path, "192.0.2.1").await;
+        refused.assert_refused(429, "rate_limited");
+        assert_eq!(refused.body["conflict"]["name"], "work_ms_per_hour");
+        assert!(refused.header("retry-after").parse::<u64>().unwrap() > 60, "{path}");
+    }
+    assert_eq!(read(&host, "/healthz", "198.51.100.1").await.status, 200);
+    host.signal("TERM");
+    let (_status, folder) = host.wait();
+    let host = Process::start_in(folder);
+    read(&host, "/healthz", "192.0.2.1").await.assert_refused(429, "rate_limited");
+    assert_eq!(read(&host, "/healthz", "198.51.100.1").await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn nodes_share_what_an_address_has_used() {
     let postgres = Postgres::start(100);
     let url = postgres.database().await;

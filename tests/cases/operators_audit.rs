@@ -61,6 +61,9 @@ async fn each_decision_is_in_the_audit_log_with_its_operator() {
     let registered = host.register().await;
     host.claim_for(registered["agent_id"].as_str().unwrap(), NOBODY).await;
 
+    let agent = host.register().await["agent_id"].take();
+    let agent = format!("/agents/{}", agent.as_str().unwrap());
+
     let token = host.add_operator("ada", "admin").await;
     let mended = json!({ "name": "Mended", "code": "bad" }).to_string().into_bytes();
     let note = json!({ "id": "one", "title": "t", "body": "" }).to_string().into_bytes();
@@ -139,6 +142,7 @@ async fn each_decision_is_in_the_audit_log_with_its_operator() {
         (&post, "/rehearsals", component("notes"), "operator:rehearse :host notes"),
         (&Method::GET, &*whole, empty(), "operator:show_recording :host RECORDING"),
         (&post, &*replay_whole, empty(), "operator:replay_whole_call :host RECORDING"),
+        (&delete, &*agent, empty(), "operator:revoke_agent :host "),
         (&post, "/capabilities/notes/add_internal", note, "add_internal notes 1.0.0"),
         (&post, "/catalog/texter/approve", empty(), "operator:approve texter unsigned:texter"),
         (&post, "/catalog/greeter/adopt", empty(), "operator:adopt greeter unsigned:another"),

@@ -5,7 +5,7 @@ use crate::{
     harness::queries::{
         PATHS, compare, document, expected_counts, filter, reported_counts, satisfies, values,
     },
-    on_both,
+    on_all,
 };
 use portolan_store::{
     Attachments, Collection, Expectation, StateError, Unit, Verdict,
@@ -22,7 +22,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-on_both! {
+on_all! {
     filters_orders_and_cursors_agree_with_the_model
     texts_and_places_are_found
     documents_with_some_of_the_words_agree_with_the_model

@@ -98,6 +98,47 @@ async fn each_error_code_has_an_anchor_and_advice() {
     }
 }
 
+/// Returns the names in a list of a transition.
+fn names(transition: &Value, list: &str) -> Vec<String> {
+    let names = transition[list].as_array().unwrap().iter();
+    names.map(|name| name.as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_state_machine_is_drawn_with_an_arrow_for_each_change() {
+    let host = Host::with(&["agent_listings"]).await;
+    let schema = host.fetch("/v1/capabilities/agent_listings/schema", &[]).await.json();
+    let [machine] = &schema["x-state-machines"].as_array().unwrap()[..] else { panic!("one") };
+    let (mut changes, mut actions) = (BTreeSet::new(), BTreeSet::new());
+    for transition in machine["transitions"].as_array().unwrap() {
+        actions.insert(transition["action"].as_str().unwrap());
+        let (mut from, to) = (names(transition, "from"), names(transition, "to"));
+        if from.is_empty() {
+            from.push("new".to_owned());
+        }
+        for start in from {
+            let ends = if to.is_empty() { vec![start.clone()] } else { to.clone() };
+            changes.extend(ends.into_iter().map(|end| (start.clone(), end)));
+        }
+    }
+    let html = page(&host, "/docs/agent_listings").await;
+    assert_eq!(attributes(&html, ".states svg", "role"), ["img"]);
+    let drawn: BTreeSet<String> = found(&html, ".states .state").into_iter().collect();
+    let mut declared: BTreeSet<String> = names(machine, "states").into_iter().collect();
+    declared.insert("new".to_owned());
+    assert_eq!(drawn, declared);
+    for part in ["line", "head"] {
+        let count = attributes(&html, &format!(".states path.{part}"), "d").len();
+        assert_eq!(count, changes.len(), "{part}");
+    }
+    let texts = found(&html, ".states text:not(.state)").join(" ");
+    let missing: Vec<_> = actions.iter().filter(|action| !texts.contains(**action)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    // The table below says the same to those who do not see the drawing.
+    assert!(found(&html, ".states + table td code").len() >= actions.len());
+    assert_eq!(attributes(&html, "[style]", "style"), Vec::<String>::new());
+}
+
 /// Asserts that a program finds no fault in a file with this text.
 fn assert_parses(program: &[&str], name: &str, text: &str) {
     let folder = tempfile::tempdir().unwrap();
@@ -181,6 +222,13 @@ async fn a_browser_is_told_when_it_has_tried_too_often() {
     let limits = "rate_limits = \"on\"\n[limits]\nregistrations_per_hour = 1\n";
     let options = Options::with(&["faq_search"]).configuration(limits);
     run_in_browser(&Host::start(options).await, "try_limits.mjs").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn everybody_can_read_the_pages_of_failures() {
+    let limits = "rate_limits = \"on\"\n[limits]\nrequests_per_minute = 40\n";
+    let host = Host::start(Options::default().configuration(limits)).await;
+    run_in_browser(&host, "failures.mjs").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

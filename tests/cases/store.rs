@@ -81,7 +81,7 @@ macro_rules! on_both {
     };
 }
 
-on_both! {
+crate::on_all! {
     documents_are_stored_with_their_revisions
     a_call_sees_its_own_writes_and_can_roll_them_back
     a_document_changed_since_its_read_is_a_conflict

@@ -5,7 +5,7 @@ use portolan_store::{Attachments, Audience, NewEvent, OutboxCommand, Store, Unit
 use portolan_vocabulary::Timestamp;
 use serde_json::json;
 
-crate::on_both! {
+crate::on_all! {
     an_event_to_all_is_in_no_inbox_until_its_agent_reads
     an_inbox_gets_each_event_to_all_once_and_in_order
     an_agent_that_has_never_read_gets_later_events_to_all_only

@@ -11,7 +11,7 @@ use portolan_vocabulary::{
 use serde_json::json;
 use std::sync::Arc;
 
-crate::on_both! {
+crate::on_all! {
     an_event_without_rules_is_delivered_and_a_disabled_one_is_not
     quiet_hours_hold_events_and_their_timer_delivers_them_in_order
     a_new_event_follows_those_that_are_due

@@ -17,7 +17,9 @@ const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.
 const token = (await readFile(join(dirname(outbox), "operator.token"), "utf8")).trim();
 const SMALL = { width: 320, height: 568 };
 const DESK = { width: 1280, height: 800 };
-const PAGES = ["", "/catalog", "/calls", "/traces", "/events", "/reports", "/callers", "/feeds", "/audit", "/settings"];
+const PAGES = [
+  "", "/catalog", "/calls", "/traces", "/events", "/reports", "/incidents", "/callers", "/feeds", "/audit", "/settings",
+];
 let browser;
 
 before(async () => {
@@ -66,10 +68,39 @@ for (const colorScheme of ["light", "dark"]) {
       await page.goto(url);
       await check("sign-in");
       await signIn(page);
+      const openForms = () =>
+        page.evaluate(() => {
+          for (const details of document.querySelectorAll("details")) details.open = true;
+        });
       for (const path of PAGES) {
         await page.goto(`${url}/console${path}`);
-        await check(path.slice(1) || "overview");
+        const what = path.slice(1) || "overview";
+        await check(what);
+        await openForms();
+        await check(`${what}-open`);
       }
+      // The host keeps every trace.
+      await page.goto(`${url}/console/traces`);
+      await page.locator("td a").first().click();
+      await page.getByRole("link", { name: "All traces" }).waitFor();
+      await check("trace");
+      await page.goto(`${url}/console/nothing`);
+      await check("failure");
+      await page.goto(`${url}/console/incidents`);
+      await page.getByText("Tell the public about an incident").click();
+      await page.locator("#title").fill(`Searches are slow: ${name}`);
+      await page.locator("#text").fill("We look into it.\nThe next update is at noon.");
+      await page.locator("#state").selectOption("investigating");
+      const opening = page.locator('form[action$="/open_incident"]');
+      await opening.getByRole("button").click();
+      // It is not sent before it is confirmed.
+      assert.equal(await page.getByRole("status").count(), 0);
+      await opening.getByRole("checkbox").check();
+      await opening.getByRole("button").click();
+      await page.getByText("The incident is on the status page.").waitFor();
+      await page.getByRole("heading", { name: `Searches are slow: ${name}` }).waitFor();
+      await openForms();
+      await check("incident");
       await page.goto(`${url}/console/catalog`);
       const first = page.locator("td a").first();
       await first.click();

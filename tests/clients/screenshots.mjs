@@ -45,9 +45,9 @@ const cookies = {
 };
 for (const [size, viewport] of Object.entries(SIZES)) {
   for (const colorScheme of ["light", "dark"]) {
-    for (const { name, path, as, ready } of pages) {
+    for (const { name, path, as, ready, signedOut } of pages) {
       const context = await browser.newContext({ colorScheme, viewport });
-      if (as) await context.addCookies(cookies[as]);
+      if (as && !signedOut) await context.addCookies(cookies[as]);
       const page = await context.newPage();
       const response = await page.goto(new URL(path, as === "operator" ? operatorUrl : url).href);
       if (!response.headers()["content-type"]?.startsWith("text/html")) {

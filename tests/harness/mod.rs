@@ -7,6 +7,7 @@ pub mod calendar_server;
 pub mod calendars;
 pub mod canaries;
 pub mod canary_people;
+pub mod cluster;
 pub mod collector;
 pub mod component_sets;
 pub mod console;
@@ -24,6 +25,7 @@ pub mod hostile;
 mod in_process;
 pub mod inbox;
 pub mod listings;
+pub mod long_form;
 pub mod matching;
 pub mod mcp;
 pub mod media;
@@ -49,6 +51,8 @@ pub mod server;
 pub mod smtp;
 pub mod time;
 mod tokens;
+pub mod transfer_checks;
+pub mod transfers;
 pub mod visibility;
 pub mod walk;
 pub mod walk_office;
@@ -110,6 +114,11 @@ impl Host {
     pub async fn start_at_fixed_time(options: Options) -> Self {
         let clock = Clock::fixed_at(Clock::system().now());
         Self::start_at(options.folder(), clock, Vec::new()).await
+    }
+
+    /// Starts a host within this process on a machine whose clock is ahead by this much.
+    pub async fn start_ahead(options: Options, time: Duration) -> Self {
+        Self::start_at(options.folder(), Clock::ahead_by(time), Vec::new()).await
     }
 
     /// Starts a host within this process on what is in the folder already.

@@ -13,6 +13,7 @@ pub const NOBODY: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X3";
 pub fn path_of(route: &OperatorRoute) -> String {
     let path = route.path.replace("{owner_id}", NOBODY).replace("{name}", "nobody");
     let path = path
+        .replace("{agent_id}", "agt_01JZX8Q4M2N6P7R8S9T0V1W2X3")
         .replace("{request_id}", "req_none")
         .replace("{id}", "absent")
         .replace("{action}", "nothing");

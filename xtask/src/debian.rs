@@ -4,24 +4,50 @@ use crate::run::{print_progress, run};
 use anyhow::{Context as _, Result};
 use std::{path::Path, process::Command};
 
+/// A shell script that installs packages without starting their services: Debian's packages ask the program of this
+/// policy. A container may have one of its own, which also starts none.
+const INSTALL_STOPPED: &str = r#"
+policy=/usr/sbin/policy-rc.d
+if [ ! -e $policy ]; then
+    trap 'rm -f $policy' EXIT
+    trap 'exit 1' INT TERM
+    printf '#!/bin/sh\nexit 101\n' > $policy
+    chmod 755 $policy
+fi
+apt-get install --yes --quiet "$@"
+"#;
+
 /// Returns whether a program is in the PATH.
 pub(crate) fn is_installed(program: &str) -> bool {
     let searched = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&searched).any(|folder| folder.join(program).exists())
 }
 
+/// Runs a program as root or with sudo.
+fn run_as_root(program: &str, arguments: &[&str]) -> Result<()> {
+    let sudo = Path::new("/usr/bin/sudo").exists();
+    let mut command = Command::new(if sudo { "sudo" } else { program });
+    if sudo {
+        command.arg(program);
+    }
+    run(command.args(arguments))
+}
+
 /// Installs packages, as root or with sudo.
 pub(crate) fn install(packages: &[&str]) -> Result<()> {
-    let sudo = Path::new("/usr/bin/sudo").exists();
-    let apt = |arguments: &[&str]| {
-        let mut command = Command::new(if sudo { "sudo" } else { "apt-get" });
-        if sudo {
-            command.arg("apt-get");
-        }
-        run(command.args(arguments))
-    };
-    apt(&["update", "--quiet"])?;
-    apt(&[&["install", "--yes", "--quiet"], packages].concat())
+    run_as_root("apt-get", &["update", "--quiet"])?;
+    run_as_root("apt-get", &[&["install", "--yes", "--quiet"], packages].concat())
+}
+
+/// Installs packages with services that must not run, neither now nor after the next start of the machine.
+fn install_without_services(packages: &[&str], services: &[&str]) -> Result<()> {
+    run_as_root("apt-get", &["update", "--quiet"])?;
+    let script = ["-eu", "-c", INSTALL_STOPPED, "install"];
+    run_as_root("sh", &[script.as_slice(), packages].concat())?;
+    if !services.is_empty() && is_installed("systemctl") {
+        run_as_root("systemctl", &[["disable", "--quiet"].as_slice(), services].concat())?;
+    }
+    Ok(())
 }
 
 /// Installs the program that checks shell scripts.
@@ -78,4 +104,21 @@ pub(crate) fn install_prometheus() -> Result<()> {
     }
     print_progress("installing prometheus for the tests");
     install(&["prometheus"]).context("install prometheus yourself, so that it is in the PATH")
+}
+
+/// Installs Patroni, etcd and HAProxy, with which a test keeps three databases of which one is the primary.
+pub(crate) fn install_high_availability() -> Result<()> {
+    // Each with its package. The services have the same names.
+    let programs = [("patroni", "patroni"), ("etcd", "etcd-server"), ("haproxy", "haproxy")];
+    let is_missing =
+        |program: &str| !is_installed(program) && !Path::new("/usr/sbin").join(program).exists();
+    let (services, mut packages): (Vec<&str>, Vec<&str>) =
+        programs.into_iter().filter(|program| is_missing(program.0)).unzip();
+    if packages.is_empty() && is_installed("curl") {
+        return Ok(());
+    }
+    print_progress("installing Patroni, etcd and HAProxy for the tests");
+    packages.extend(["python3-psycopg2", "python3-etcd", "curl"]);
+    install_without_services(&packages, &services)
+        .context("install patroni, etcd-server and haproxy yourself, so that they are in the PATH")
 }

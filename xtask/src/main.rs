@@ -87,7 +87,7 @@ enum Command {
         /// Measure for a shorter time with fewer components; the figures are not comparable
         #[arg(long)]
         quick: bool,
-        /// Run only these: throughput, tokens, mcp, sandbox, waiters, telemetry, recording, components, relevance, search, saved_searches, matching, people, catalog, store, nodes, queries, migration, feeds, boards, media; only if it is named, also peers, which installs MCP servers by other authors
+        /// Run only these: throughput, tokens, mcp, sandbox, waiters, telemetry, recording, abuse, components, languages, relevance, search, saved_searches, matching, people, catalog, store, nodes, queries, migration, feeds, boards, media; only if it is named, also peers, which installs MCP servers by other authors
         parts: Vec<String>,
     },
 }
@@ -131,6 +131,9 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
     debian::install_caddy()?;
     debian::install_pgbouncer()?;
     debian::install_prometheus()?;
+    if full {
+        debian::install_high_availability()?;
+    }
     clients::install()?;
     clients::install_toolchains(full)?;
     let memory = run::memory_folder();

@@ -2,6 +2,7 @@
 
 use crate::{
     candidate::Waiting,
+    elsewhere::Elsewhere,
     failures::Failures,
     permission::Grants,
     publishing::{Installation, PublishSettings},
@@ -46,6 +47,8 @@ pub struct CatalogOptions {
 #[derive(Debug)]
 pub struct Catalog {
     pub(super) snapshot: ArcSwap<Snapshot>,
+    /// What other nodes of the database serve.
+    pub(super) elsewhere: ArcSwap<Elsewhere>,
     /// The version of the snapshot, for those who wait for the next one.
     pub(super) version: watch::Sender<u64>,
     /// Sends after each snapshot, also where it has the version of the one before it.
@@ -91,6 +94,7 @@ impl Catalog {
         );
         Ok(Self {
             snapshot: ArcSwap::from_pointee(empty),
+            elsewhere: ArcSwap::default(),
             version: watch::Sender::new(version),
             published: watch::Sender::new(()),
             aborted_releases: AtomicU64::new(0),

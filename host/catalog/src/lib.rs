@@ -28,6 +28,7 @@
 //! - `history`, `requests`: the record of versions, and the operator's requests to publish and to roll back
 //! - `publish`, `snapshot`: the next snapshot and its version
 //! - `other_nodes`: whether the nodes of a database serve the same
+//! - `elsewhere`, `follow_nodes`: what only other nodes serve, whose subscribers get events too
 //! - `difference`, `breaking`: what a change means to callers
 //! - `lint`: advice for authors, beyond what a host requires
 //! - `capability`, `action`: what is loaded, and how a body selects its action; `companion`: what the pipeline keeps
@@ -68,10 +69,12 @@ mod decisions;
 mod desired;
 mod difference;
 mod document;
+mod elsewhere;
 mod failures;
 mod fields;
 mod file;
 mod file_name;
+mod follow_nodes;
 mod follow_releases;
 mod folder;
 #[cfg(feature = "fuzzing")]

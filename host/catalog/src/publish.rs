@@ -41,7 +41,7 @@ impl Catalog {
         );
         let changes = difference(&before, &served, &current, &next);
         let state = CatalogState { version, fingerprint, changed_at };
-        let subscribers = next.subscribers(None, CATALOG_CHANGED);
+        let subscribers = self.subscribers(&next, None, CATALOG_CHANGED);
         self.snapshot.store(Arc::new(next));
         self.published.send_replace(());
         // A snapshot that differs only in its permissions or releases has the same version, and nobody is notified.

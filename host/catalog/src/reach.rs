@@ -67,6 +67,20 @@ impl Snapshot {
         }
         subscribers
     }
+
+    /// Returns whether a subscriber of this publisher, which this node does not serve, may receive a type of event.
+    pub(super) fn permits_subscriber(
+        &self,
+        publisher: Option<&Capability>,
+        (id, of): (&str, &Publisher),
+        event_type: &str,
+    ) -> bool {
+        let is_same = publisher.is_some_and(|publisher| {
+            publisher.publisher == *of || publisher.predecessors.contains(of)
+        });
+        !is_sensitive_to(publisher, (of, is_same), event_type)
+            || self.grants.permit(id, &Permission::Subscribe(event_type.to_owned()))
+    }
 }
 
 impl Capability {
@@ -132,12 +146,22 @@ fn needs_permission(caller: &Capability, callee: &Capability, action: &ActionDes
 /// declares as sensitive, or one of the host's own that is not about public things. Components of the host's own
 /// publisher may receive the host's events.
 fn is_sensitive(publisher: Option<&Capability>, subscriber: &Capability, event_type: &str) -> bool {
+    let is_same = publisher.is_some_and(|publisher| publisher.same_publisher(subscriber));
+    is_sensitive_to(publisher, (&subscriber.publisher, is_same), event_type)
+}
+
+/// Returns the same for a subscriber of this publisher. `is_same` says whether that is the publishing capability's, too.
+fn is_sensitive_to(
+    publisher: Option<&Capability>,
+    (subscriber, is_same): (&Publisher, bool),
+    event_type: &str,
+) -> bool {
     match publisher {
         None => {
-            subscriber.publisher != Publisher::Host
+            *subscriber != Publisher::Host
                 && ![CATALOG_CHANGED, FEEDS_PUBLISHED].contains(&event_type)
         }
-        Some(publisher) if publisher.same_publisher(subscriber) => false,
+        Some(_) if is_same => false,
         Some(publisher) => publisher
             .descriptor
             .publishes

@@ -9,7 +9,7 @@ use portolan_http::{App, Setting};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The settings that take effect without a restart. The others are named and wait for one.
-const RELOADED: [&str; 11] = [
+const RELOADED: [&str; 13] = [
     "limits.anonymous_calls_per_minute",
     "limits.anonymous_run_ms_per_hour",
     "limits.claimed_calls_per_minute",
@@ -17,7 +17,9 @@ const RELOADED: [&str; 11] = [
     "limits.connections_per_address",
     "limits.registrations_per_hour",
     "limits.requests_per_minute",
+    "limits.stored_bytes_per_hour",
     "limits.token_requests_per_minute",
+    "limits.work_ms_per_hour",
     "limits.writes_per_minute",
     "log",
     "secret_keys",

@@ -179,7 +179,8 @@ pub(crate) async fn open_pipeline(config: &Config, parts: HostParts) -> anyhow::
     let keys = secret_keys(config)?;
     progress.step("it opens the database");
     let quotas = config.quotas.clone();
-    let store = Store::open(&config.database_url, &keys, clock.clone(), quotas).await?;
+    let (url, server) = (&config.database_url, &config.database_server);
+    let store = Store::open_with(url, server, &keys, clock.clone(), quotas).await?;
     let rates = match config.rate_limits {
         true => Rates::new(&config.limits, &keys, clock.clone()),
         false => Rates::unlimited(),

@@ -1,6 +1,6 @@
-//! Counts the requests of each address, and refuses those above the rate before a route handles them.
+//! Counts the requests of each address and their cost, and refuses those above the rates before a route handles them.
 
-use crate::{App, address::ClientAddress, refusal::Refusal};
+use crate::{App, address::ClientAddress, refusal::Refusal, work};
 use axum::{
     extract::{Request, State},
     middleware::Next,
@@ -15,5 +15,7 @@ pub(super) async fn count_request(
     next: Next,
 ) -> Result<Response, Refusal> {
     app.host.rates.count_request(address)?;
+    let largest_body = app.host.sandbox.limits().call_input_bytes;
+    app.host.rates.charge_work(address, work::estimate(&request, largest_body))?;
     Ok(next.run(request).await)
 }

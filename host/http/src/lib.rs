@@ -5,7 +5,7 @@
 //! - `serve` accepts connections at both addresses until the host stops (`stop`); `connections` makes room for them,
 //!   by the `activity` of each; `socket` is the socket of one connection, `tls` its certificate, `body` the body of one request,
 //!   `host_header` the check of its `Host`; `dispatcher` answers it with a document of the feeds or by a
-//!   route, after `admission` has counted it.
+//!   route, after `admission` has counted it and its `work`.
 //! - `router` has every route for agents and every layer on one screen; `app` is the state that handlers reach,
 //!   and `city` that of the handlers of a city, which are in `city_routes`.
 //! - Arguments of handlers: `caller` (the authenticated agent), `address` and `proxies` (the client's
@@ -126,6 +126,7 @@ mod times;
 mod tls;
 mod trace;
 mod versions;
+mod work;
 
 pub use app::App;
 pub use connections::Connections;

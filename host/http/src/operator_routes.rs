@@ -135,6 +135,13 @@ pub(super) fn table(publish_bytes: usize) -> Vec<Handled> {
             "operator:resolve_incident",
             incidents::resolve,
         ),
+        decide(
+            &delete,
+            "/agents/{agent_id}",
+            Operate,
+            "operator:revoke_agent",
+            people::revoke_agent,
+        ),
         decide(&post, "/capabilities/{id}/{action}", Operate, "{action}", admin::operate),
         decide(&post, "/catalog/{id}/approve", Admin, "operator:approve", admin::approve),
         decide(&post, "/catalog/{id}/adopt", Admin, "operator:adopt", admin::adopt),

@@ -1,5 +1,5 @@
 //! The operator's routes for people: the export and the erasure of all that is stored about one, the removal
-//! of passkeys, and the end of a suspension that was taken over with a number.
+//! of passkeys, and the end of a suspension that was taken over with a number; and the revocation of an agent.
 
 use crate::{
     App, Refusal,
@@ -70,6 +70,26 @@ pub(super) async fn lift_suspension(
     let row = app.host.decision("operator:lift_suspension", &operator);
     app.host.record_decision(AuditRecord { owner_id: Some(owner_id), ..row }).await?;
     Ok(Json(json!({ "lifted": lifted })))
+}
+
+/// Revokes an agent for good: its tokens end, with its webhooks and its inbox.
+pub(super) async fn revoke_agent(
+    State(app): State<Arc<App>>,
+    Deciding(operator): Deciding,
+    Path(agent_id): Path<String>,
+) -> Result<Json<Value>, Refusal> {
+    if person_ids(&agent_id).next() != Some(agent_id.as_str()) || !agent_id.starts_with("agt_") {
+        return Err(invalid("the path has no agent id, such as agt_ and a ULID"));
+    }
+    let revoked = app.host.identity.revoke_agent_for_operator(&agent_id).await;
+    let revoked = revoked.map_err(|error| Refusal(Failure::from(error)))?;
+    let Some(revoked) = revoked else {
+        let message = "there is no such agent, or it has expired";
+        return Err(Refusal(Failure::new(ErrorCode::NotFound).message(message)));
+    };
+    let row = app.host.decision("operator:revoke_agent", &operator);
+    app.host.record_decision(AuditRecord { agent_id: Some(agent_id), ..row }).await?;
+    Ok(Json(json!({ "revoked": revoked })))
 }
 
 async fn ensure_known(app: &App, owner_id: &str) -> Result<(), Refusal> {

@@ -21,7 +21,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The query of the routes of one document.
+/// The query of the routes that show or delete one document.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DocumentQuery {
@@ -30,6 +30,20 @@ pub(super) struct DocumentQuery {
     id: String,
     #[serde(default)]
     test_mode: bool,
+}
+
+/// The query of `PUT /documents/document`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RepairQuery {
+    capability: String,
+    collection: String,
+    id: String,
+    #[serde(default)]
+    test_mode: bool,
+    /// Whether the document is only checked. This changes nothing, and leaves no row.
+    #[serde(default)]
+    dry_run: bool,
 }
 
 type Parameters = Result<Query<DocumentQuery>, QueryRejection>;
@@ -54,15 +68,21 @@ pub(super) async fn show(
 pub(super) async fn repair(
     State(app): State<Arc<App>>,
     Deciding(operator): Deciding,
-    parameters: Parameters,
+    parameters: Result<Query<RepairQuery>, QueryRejection>,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Value>, Refusal> {
     let Query(query) = parameters.map_err(invalid_query)?;
+    let RepairQuery { capability, collection, id, test_mode, dry_run } = query;
+    let location = DocumentLocation { capability, test_mode, collection, id };
     let document = Value::Object(read_body(&app, &headers, body)?);
+    if dry_run {
+        app.host.check_document(&location, &document).await?;
+        return Ok(Json(json!({ "repaired": false })));
+    }
     let row = app.host.decision("operator:repair_document", &operator);
-    let row = AuditRecord { capability: query.capability.clone(), ..row };
-    app.host.repair_document(&query.into(), &document, row).await?;
+    let row = AuditRecord { capability: location.capability.clone(), ..row };
+    app.host.repair_document(&location, &document, row).await?;
     Ok(Json(json!({ "repaired": true })))
 }
 

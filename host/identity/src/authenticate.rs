@@ -2,7 +2,9 @@
 //!
 //! The standing of an agent (whether it exists, and who its owner is) is read from the records and
 //! cached for a second. A change that this node makes invalidates its cache at once, by a counter
-//! of changes; other nodes notice the change within that second.
+//! of changes. The other nodes are told of it and invalidate theirs; if that is lost, they notice the
+//! change within that second. A call that would be refused for its caller's standing is judged by one
+//! that is read anew ([`Identity::renewed`]), so a claim holds on every node from its commit on.
 
 use crate::{
     error::IdentityError,
@@ -58,6 +60,15 @@ impl Identity {
     pub async fn lookup_caller(&self, agent_id: &str) -> Result<AgentCaller, IdentityError> {
         let agent_id: Arc<str> = Arc::from(agent_id);
         Ok(self.load_standing(&agent_id).await?.caller(agent_id, Arc::from(""), Arc::from([])))
+    }
+
+    /// Returns a caller with the standing that its agent has now; `None` if the agent may not call any more, or the
+    /// records cannot be read. The token was checked before, and its scopes do not change.
+    pub async fn renewed(&self, caller: &AgentCaller) -> Option<AgentCaller> {
+        let standing = self.load_standing(&caller.agent_id).await.ok()?;
+        let (agent_id, client_id) = (Arc::clone(&caller.agent_id), Arc::clone(&caller.client_id));
+        let renewed = standing.caller(agent_id, client_id, Arc::clone(&caller.scopes));
+        Some(AgentCaller { address: caller.address, ..renewed })
     }
 
     /// Returns the standing of a token's agent, from the cache if it was read within the last second. Refuses

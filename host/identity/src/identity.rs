@@ -18,7 +18,7 @@ use crate::{
 use ahash::RandomState;
 use moka::sync::Cache;
 use portolan_outgoing::Outgoing;
-use portolan_store::{AuditRecord, Store, Unit};
+use portolan_store::{AuditRecord, StandingSignals, Store, Unit};
 use portolan_vocabulary::{Clock, Keyring, Operator, Timestamp};
 use serde_json::Value;
 use std::sync::{
@@ -56,8 +56,8 @@ pub struct Identity {
     /// The verified tokens, by the token itself: a cryptographic hash of it would cost more than
     /// everything else that is done with a cached token.
     pub(crate) verified: Cache<Box<str>, Arc<VerifiedToken>, RandomState>,
-    /// The number of invalidations of cached standings by this node. See `authenticate`.
-    invalidations: AtomicU64,
+    /// The number of invalidations of cached standings, by this node and by others. See `authenticate`.
+    invalidations: Arc<AtomicU64>,
 }
 
 impl Identity {
@@ -69,6 +69,8 @@ impl Identity {
         outgoing: Outgoing,
         clock: Clock,
     ) -> Result<Self, IdentityError> {
+        let invalidations: Arc<AtomicU64> = Arc::default();
+        tokio::spawn(follow_standings(store.standing_signals(), Arc::clone(&invalidations)));
         Ok(Self {
             records: Records::open(&store).await?,
             keys: SigningKeys::open(&store, &clock).await?,
@@ -90,7 +92,7 @@ impl Identity {
             verified: Cache::builder()
                 .max_capacity(TOKEN_CACHE_CAPACITY)
                 .build_with_hasher(RandomState::new()),
-            invalidations: AtomicU64::new(0),
+            invalidations,
         })
     }
 
@@ -154,13 +156,22 @@ impl Identity {
         Unit::new(self.store.clone(), self.clock.now())
     }
 
-    /// Invalidates every cached standing on this node.
+    /// Invalidates every cached standing, on this node at once and on the others as soon as they hear of it.
     pub fn invalidate_standings(&self) {
         self.invalidations.fetch_add(1, Ordering::AcqRel);
+        self.store.announce_standings();
     }
 
     /// Returns the number of invalidations so far.
     pub(crate) fn invalidations(&self) -> u64 {
         self.invalidations.load(Ordering::Acquire)
+    }
+}
+
+/// Invalidates every cached standing on this node whenever a node announces that standings have changed, until the store
+/// is closed.
+async fn follow_standings(mut signals: StandingSignals, invalidations: Arc<AtomicU64>) {
+    while signals.changed().await {
+        invalidations.fetch_add(1, Ordering::AcqRel);
     }
 }

@@ -50,7 +50,7 @@
 //! | | `elicitation` | questions that a client asks its person during a call |
 //! | tokens | `tokens` | issue and verify access tokens |
 //! | | `authenticate` | from a bearer token to the agent that calls |
-//! | | `revoke` | revoke and introspect tokens |
+//! | | `revoke` | revoke and introspect tokens, revoke an agent for an operator |
 //! | operators | `operators` | add, renew and remove operators, authenticate them |
 //! | audit log | `audit` | record what was done and what was refused |
 //! | upkeep | `sweep` | remove records that have expired |

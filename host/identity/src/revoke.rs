@@ -1,4 +1,4 @@
-//! Revocation and introspection of tokens (RFC 7009, RFC 7662).
+//! Revocation and introspection of tokens (RFC 7009, RFC 7662), and the revocation of an agent by an operator.
 
 use crate::{
     auth_action::AuthAction,
@@ -7,13 +7,36 @@ use crate::{
     grants::RefreshClaims,
     identity::Identity,
     oauth::OAuthError,
-    records::{GrantRecord, commit_or_conflict, read},
+    records::{AgentRecord, GrantRecord, commit, commit_or_conflict, read},
+    sessions::ATTEMPTS,
     token::{Claims, VerifiedToken},
 };
-use portolan_store::AuditRecord;
+use portolan_store::{AuditRecord, StateError};
 use serde_json::{Value, json};
 
 impl Identity {
+    /// Revokes an agent for good, as an operator has decided. Returns whether it was not revoked before; `None` if there
+    /// is no such agent.
+    pub async fn revoke_agent_for_operator(
+        &self,
+        agent_id: &str,
+    ) -> Result<Option<bool>, IdentityError> {
+        for _ in 0..ATTEMPTS {
+            let mut unit = self.unit();
+            let found = read::<AgentRecord>(&mut unit, &self.records.agents, agent_id).await?;
+            let Some((agent, _)) = found else { return Ok(None) };
+            if agent.revoked_at.is_some() {
+                return Ok(Some(false));
+            }
+            self.revoke_agent(&mut unit, agent_id).await?;
+            if commit(unit).await? {
+                self.invalidate_standings();
+                return Ok(Some(true));
+            }
+        }
+        Err(StateError::Conflict.into())
+    }
+
     /// Revokes a token of this client, a refresh token with its whole grant. Any other text is ignored, and
     /// the client gets the same answer (RFC 7009, section 2.2).
     pub async fn revoke_token(&self, client: &Client, token: &str) -> Result<(), IdentityError> {

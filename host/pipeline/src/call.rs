@@ -6,7 +6,7 @@ use crate::{
     idempotency::KeyedCall,
     next_step::remove_repetition,
     outcome::{Answer, Meta},
-    permission::ensure_not_suspended,
+    permission::{ensure_not_suspended, is_limited},
     rates::{CallerRates, RateLimitState},
     run::{Run, RunOutcome},
 };
@@ -89,22 +89,32 @@ impl Host {
         let (body, idempotency_key, by_person) = (call.body, call.idempotency_key, call.by_person);
         let call_body = CallBody { body, idempotency_key, by_person, trace: None };
         let serving = snapshot.find(call.capability, now)?;
-        let capability = snapshot.version_for(serving, Some(&call.caller));
+        let mut caller = call.caller;
+        if is_limited(&caller)
+            && let Ok(body) = &call_body.body
+        {
+            // Boxed, because few calls get here, and the future of each would have room for it.
+            let judged = (&**snapshot.version_for(serving, Some(&caller)), body);
+            Box::pin(self.renew_if_refused(&mut caller, by_person, judged)).await;
+        }
+        let capability = snapshot.version_for(serving, Some(&caller));
         let mut span = self.call_span(call.trace, &capability.id);
         let trace = span.context_or(call.trace);
         let call_body = CallBody { trace, ..call_body };
         let mut failed = |failure| fail(&mut span, failure);
-        let rates = self.rates.of(&call.caller, by_person);
-        let caller = (&call.caller, &rates);
-        let admitted = self.admit(capability, caller, call_body, rate_limits).await;
+        let rates = self.rates.of(&caller, by_person);
+        let admitted = self.admit(capability, (&caller, &rates), call_body, rate_limits).await;
         let (action, input) = admitted.map_err(&mut failed)?;
-        let keyed =
-            self.begin_keyed(&call.caller, capability, action, &input).map_err(&mut failed)?;
+        let keyed = self.begin_keyed(&caller, capability, action, &input).map_err(&mut failed)?;
         let _permits = rates.acquire_call().await.map_err(&mut failed)?;
-        let test_mode = call.caller.test_mode;
+        let test_mode = caller.test_mode;
         let called = (&**capability, action);
-        let approval = Approval::of(&snapshot, &call.caller, called, &input.fields, by_person, now);
-        let (caller, platform) = (Caller::Agent(call.caller), Arc::clone(&snapshot.platform));
+        let mut approval = Approval::of(&snapshot, &caller, called, &input.fields, by_person, now);
+        if approval.as_ref().is_some_and(|approval| approval.waits_itself()) {
+            Box::pin(self.renew_policy(&mut caller, by_person)).await;
+            approval = Approval::of(&snapshot, &caller, called, &input.fields, by_person, now);
+        }
+        let (caller, platform) = (Caller::Agent(caller), Arc::clone(&snapshot.platform));
         let context = CallContext::new(caller, now, Arc::clone(&call.request_id), platform);
         let run = Run {
             snapshot: &snapshot,

@@ -26,7 +26,16 @@ impl Host {
         document: &Value,
         row: AuditRecord,
     ) -> Result<(), Failure> {
-        self.change_document(location, Some(document), row).await
+        self.change_document(location, Some(document), Some(row)).await
+    }
+
+    /// Checks whether a document in quarantine could be replaced with this one, and changes nothing.
+    pub async fn check_document(
+        &self,
+        location: &DocumentLocation,
+        document: &Value,
+    ) -> Result<(), Failure> {
+        self.change_document(location, Some(document), None).await
     }
 
     /// Deletes a document in quarantine, and ends its quarantine. `row` is the row of the decision for the
@@ -36,14 +45,15 @@ impl Host {
         location: &DocumentLocation,
         row: AuditRecord,
     ) -> Result<(), Failure> {
-        self.change_document(location, None, row).await
+        self.change_document(location, None, Some(row)).await
     }
 
+    /// Replaces or deletes a document in quarantine. Without a row for the audit log, it is only tried.
     async fn change_document(
         &self,
         location: &DocumentLocation,
         document: Option<&Value>,
-        row: AuditRecord,
+        row: Option<AuditRecord>,
     ) -> Result<(), Failure> {
         let DocumentLocation { capability, test_mode, collection, id } = location;
         let quarantined =
@@ -66,6 +76,7 @@ impl Host {
                 }
                 None => unit.delete(collection, id, any).await.map_err(write_failure)?,
             }
+            let Some(row) = &row else { return Ok(()) };
             let attachments = Attachments { audit: Some(row.clone()), ..Attachments::default() };
             let verdict = unit.commit(attachments).await.map_err(|error| {
                 tracing::error!(%error, "a document in quarantine cannot be written");

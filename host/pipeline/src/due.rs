@@ -53,8 +53,13 @@ impl Host {
             workers.remove_finished();
             // The clock is read once, for taking work and for the wait, so that work which becomes due
             // in between does not wait.
+            let followed = self.store.follow_server_clock().await;
             let now = self.clock.now();
-            let next_poll = match self.take_due(now, &workers).await {
+            let taken = match followed {
+                Ok(()) => self.take_due(now, &workers).await,
+                Err(error) => Err(error),
+            };
+            let next_poll = match taken {
                 Ok(work) if work.is_empty() => self.next_poll(now).await,
                 Ok(work) => {
                     for due_work in work {
@@ -120,7 +125,9 @@ impl Host {
         if self.store.next_due().await?.is_none_or(|due| due > now) {
             return Ok(Vec::new());
         }
-        let lanes = self.store.due_capabilities(now).await?;
+        let mut lanes = self.store.due_capabilities(now).await?;
+        let snapshot = self.catalog.snapshot();
+        lanes.retain(|lane| !self.catalog.leaves_to_others(&snapshot, capability_of(lane)));
         let mut work: Vec<DueWork> = Vec::new();
         for lane in workers.round_robin(&lanes) {
             let capacity = workers.capacity(lane, &work, &lanes);
@@ -231,7 +238,8 @@ impl Host {
     fn undeliverable_event(&self, message_id: &str, now: Timestamp) -> NewEvent {
         let subject = format!("messages/{message_id}");
         let data = json!({ "message_id": message_id });
-        let subscribers = self.catalog.snapshot().subscribers(None, SMS_UNDELIVERABLE);
+        let subscribers =
+            self.catalog.subscribers(&self.catalog.snapshot(), None, SMS_UNDELIVERABLE);
         let audience = Audience::Capabilities;
         let event = NewEvent::of_host(SMS_UNDELIVERABLE, &subject, audience, &data, now);
         NewEvent { subscribers, ..event }
@@ -277,4 +285,11 @@ impl Host {
 /// Returns the capability that has requested a look-up; `None` if the work is not a look-up.
 fn lookup_capability(work: &DueWork) -> Option<&str> {
     work.capability.strip_prefix(LOOKUPS_OF)
+}
+
+/// Returns the capability whose work is in a lane.
+fn capability_of(lane: &str) -> &str {
+    let capability =
+        [LOOKUPS_OF, PEOPLE_OF, APPROVED_OF].iter().find_map(|of| lane.strip_prefix(of));
+    capability.unwrap_or(lane)
 }

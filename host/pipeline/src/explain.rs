@@ -4,7 +4,7 @@
 use portolan_catalog::Capability;
 use portolan_publication::no_feeds;
 use portolan_store::{Cause, Unit};
-use portolan_vocabulary::{ErrorCode, ErrorKind, Failure};
+use portolan_vocabulary::{ErrorCode, ErrorKind, Failure, RETRY_SOON_S};
 use serde_json::{Map, Value, json};
 
 /// Returns the failure that names the cause noted in the unit, if there is one that explains the component's
@@ -28,6 +28,10 @@ pub(super) fn explain(
         _ => None,
     };
     let failure = explained.unwrap_or(failure);
+    if is_general(&failure) {
+        // A request of the component to the store has failed: the database may be back soon.
+        return failure.after_s(RETRY_SOON_S);
+    }
     let is_cursor = failure.has_code(ErrorCode::CursorInvalid) && failure.next.is_none();
     match input.filter(|_| is_cursor).and_then(|input| first_page(capability, action, input)) {
         Some(next) => failure.next(next),

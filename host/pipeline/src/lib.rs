@@ -92,7 +92,7 @@ pub use observed::ObservedCall;
 pub use operate::Operation;
 pub use outcome::{Answer, Emitted, Meta};
 pub use permission::ensure_permitted;
-pub use rates::{AccountUse, RateLimitState, RateUse, Rates};
+pub use rates::{AccountUse, RateLimitState, RateUse, Rates, Work};
 pub use recent_calls::{ActionReport, CodeCount, MinuteReport, RecentCalls, RecentReport};
 pub use recordings::Recordings;
 pub use replay::{

@@ -295,7 +295,7 @@ impl HostServices for Frame {
     }
 
     fn subscribers(&self, event_type: &str) -> Vec<(String, String)> {
-        self.snapshot.subscribers(Some(&self.capability), event_type)
+        self.host.catalog.subscribers(&self.snapshot, Some(&self.capability), event_type)
     }
 
     fn check_timer(&self, action: &str, input: String) -> Result<String, String> {

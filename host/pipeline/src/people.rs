@@ -60,7 +60,7 @@ impl Host {
         event_type: &str,
         test_mode: bool,
     ) -> Result<(), Failure> {
-        let subscribers = self.catalog.snapshot().subscribers(None, event_type);
+        let subscribers = self.catalog.subscribers(&self.catalog.snapshot(), None, event_type);
         if subscribers.is_empty() {
             return Ok(());
         }

@@ -90,7 +90,7 @@ impl Host {
         let changed = next.tags.iter().filter(|(feed, tag)| before(feed) != Some(tag));
         let feeds: Vec<&String> = changed.map(|(feed, _)| feed).collect();
         let data = json!({ "v": 1, "publication": next.publication, "cursor": next.cursor, "feeds": feeds });
-        let subscribers = self.catalog.snapshot().subscribers(None, FEEDS_PUBLISHED);
+        let subscribers = self.catalog.subscribers(&self.catalog.snapshot(), None, FEEDS_PUBLISHED);
         for test_mode in [false, true] {
             let (audience, now) = (Audience::Capabilities, unit.now());
             let event = NewEvent::of_host(FEEDS_PUBLISHED, "feeds", audience, &data, now);

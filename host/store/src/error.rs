@@ -33,7 +33,7 @@ pub enum DbError {
     )]
     NotConnected { server: String, error: sqlx::Error },
     #[error(
-        "{server} is a pooler and not PostgreSQL itself ({reason}): behind it a host has no session of its own, which its settings, its prepared statements and LISTEN need; name PostgreSQL itself in database_url"
+        "{server} is a pooler and not PostgreSQL itself ({reason}): set its pool_mode to transaction, and database_pooler to \"transaction\" or leave it out, or name PostgreSQL itself"
     )]
     Pooler { server: String, reason: String },
     #[error("another host uses {}; stop it, or give this host its own database", .0.display())]

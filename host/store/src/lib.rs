@@ -17,12 +17,13 @@
 //! - `changes`: the read set and the write set of a unit of work that has ended.
 //! - `commit`: group commit: validation, the writes, fan-out of events to inboxes and webhooks, and
 //!   the signals that announce a commit.
+//! - `server_clock`: how far the clock of the database server is from that of this node.
 //! - `store`: the handles that everything below shares.
 //! - `unit`: the unit of work: documents, queries, effects, savepoints.
 //! - `records`: the host's own records: audit log and its checkpoints, backlog, catalog, collections, dead letters, due
-//!   work, generations of collections, held events, idempotency keys, inboxes, incidents, people, publishers, quarantined
-//!   documents, rates, signing keys, timers, usage, versions of components, webhooks and their deliveries, and the
-//!   sweep.
+//!   work, generations of collections, held events, idempotency keys, inboxes, incidents, nodes, people, publishers,
+//!   quarantined documents, rates, signing keys, timers, usage, versions of components, webhooks and their deliveries,
+//!   and the sweep; `standings` announces that what a node remembers of callers has changed.
 //! - `open`: opens the store from all of these.
 //!
 //! Three libraries speak to the databases:
@@ -56,6 +57,7 @@ mod integers;
 mod open;
 pub mod query;
 mod records;
+mod server_clock;
 mod signing_key;
 mod store;
 #[cfg(test)]
@@ -70,8 +72,8 @@ pub use audit_log::{AuditEntry, AuditFault, AuditLine, AuditReport, AuditVerifie
 pub use changes::Attachments;
 pub use commit::{ConflictKey, InboxSignal, Verdict};
 pub use connection::{
-    Examination, Steps, backup, create_private_folder, examine, is_in_use, migrate, pg_dump,
-    pg_restore, restore, sqlite_version,
+    Examination, Pooling, ServerSettings, Steps, backup, create_private_folder, examine, is_in_use,
+    migrate, pg_dump, pg_restore, restore, sqlite_version,
 };
 pub use document::{CollectionId, Document, Expectation};
 pub use effects::{
@@ -88,7 +90,8 @@ pub use records::{
     Outdated, PendingTimers, PersonalAnswer, PersonalDocument, PersonalEvent, PersonalItem,
     PersonalTimer, PersonalWebhook, Promotion, Quarantined, QuarantinedDocument, QuotaUse,
     RecordingEntry, RecordingQuery, RecordingUse, ReleaseCount, ReleaseEnding, ReleaseRecord,
-    ReleaseSide, ReleaseState, ServedCapability, VersionEntry, VersionRecord, VersionState,
+    ReleaseSide, ReleaseState, ServedCapability, StandingSignals, VersionEntry, VersionRecord,
+    VersionState,
 };
 pub use signing_key::SigningKey;
 pub use store::{PoolUse, Store};

@@ -3,9 +3,10 @@
 use crate::{
     audit_log::AuditChain,
     commit::{Committer, Database, Rates, ReadValidator, Signals},
-    connection::{Backend, DocumentReader, Statements},
+    connection::{Backend, DocumentReader, ServerSettings, Statements},
     error::DbError,
     query::Layouts,
+    server_clock::ServerClock,
     store::{Inner, Store},
     url::DatabaseUrl,
 };
@@ -21,7 +22,18 @@ impl Store {
         clock: Clock,
         quotas: Quotas,
     ) -> Result<Self, DbError> {
-        let backend = Arc::new(Backend::open(url).await?);
+        Self::open_with(url, &ServerSettings::default(), keys, clock, quotas).await
+    }
+
+    /// The same with settings, which SQLite does not need.
+    pub async fn open_with(
+        url: &DatabaseUrl,
+        settings: &ServerSettings,
+        keys: &Keyring,
+        clock: Clock,
+        quotas: Quotas,
+    ) -> Result<Self, DbError> {
+        let backend = Arc::new(Backend::open(url, settings).await?);
         let statements = Arc::new(Statements::new(&backend));
         let layouts = Layouts::default();
         let signals = Signals::new(&backend);
@@ -52,12 +64,14 @@ impl Store {
             keys,
             key_seal,
             clock,
+            server_clock: ServerClock::default(),
             quotas,
             audit_chain,
             searches: Semaphore::new(1),
             erasure_list: OnceLock::new(),
         };
         let store = Self { inner: Arc::new(inner) };
+        store.follow_server_clock().await?;
         store.release_leases().await?;
         Ok(store)
     }

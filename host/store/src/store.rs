@@ -6,6 +6,7 @@ use crate::{
     connection::{Backend, DocumentReader, Statements},
     error::DbError,
     query::Layouts,
+    server_clock::ServerClock,
 };
 use portolan_vocabulary::{Clock, KeySeal, Keyring, Quotas};
 use sqlx::{Database, Pool};
@@ -35,6 +36,7 @@ pub(crate) struct Inner {
     /// The seal of the host's private keys.
     pub(crate) key_seal: Arc<dyn KeySeal>,
     pub(crate) clock: Clock,
+    pub(crate) server_clock: ServerClock,
     pub(crate) quotas: Quotas,
     /// The part of the audit log that this node has not sealed yet.
     pub(crate) audit_chain: Arc<AuditChain>,
@@ -77,7 +79,7 @@ impl Store {
                 PoolUse::of("readers", &sqlite.readers),
                 PoolUse::of("writer", &sqlite.write_pool),
             ],
-            Backend::Postgres(server) => vec![PoolUse::of("host", &server.pool)],
+            Backend::Postgres(server) => vec![PoolUse::of("host", server.pool.connections())],
         }
     }
 

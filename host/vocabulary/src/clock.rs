@@ -4,13 +4,14 @@ use crate::Timestamp;
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicI64, AtomicU64, Ordering},
     },
     time::Duration,
 };
 use tokio::{sync::watch, time::timeout};
 
-/// The system's time or a fixed time, plus the time by which the clock was advanced. Clones share one clock.
+/// The system's time or a fixed time, plus the time by which the clock was advanced. The system's time can be corrected,
+/// so that the nodes of a database have one time. Clones share one clock.
 ///
 /// The state is behind one `Arc`, so that a clone is cheap: every layer of the HTTP stack clones its clock
 /// for every request.
@@ -21,6 +22,9 @@ pub struct Clock(Arc<State>);
 struct State {
     /// The fixed time; `None` for a clock that follows the operating system's.
     fixed_at: Option<Timestamp>,
+    /// How far the followed clock is ahead of the operating system's: zero outside of tests.
+    ahead: Duration,
+    correction_ms: AtomicI64,
     advanced_ms: AtomicU64,
     advances: watch::Sender<()>,
 }
@@ -28,24 +32,52 @@ struct State {
 impl Clock {
     /// Returns the clock of the operating system.
     pub fn system() -> Self {
-        Self::new(None)
+        Self::new(None, Duration::ZERO)
+    }
+
+    /// Returns the clock of an operating system whose time is ahead by this much, for tests of machines with a wrong
+    /// clock.
+    pub fn ahead_by(time: Duration) -> Self {
+        Self::new(None, time)
     }
 
     /// Returns a clock that shows this time until it is advanced.
     pub fn fixed_at(time: Timestamp) -> Self {
-        Self::new(Some(time))
+        Self::new(Some(time), Duration::ZERO)
     }
 
-    fn new(fixed_at: Option<Timestamp>) -> Self {
+    fn new(fixed_at: Option<Timestamp>, ahead: Duration) -> Self {
+        let (correction_ms, advanced_ms) = (AtomicI64::default(), AtomicU64::default());
         let advances = watch::Sender::new(());
-        Self(Arc::new(State { fixed_at, advanced_ms: AtomicU64::default(), advances }))
+        Self(Arc::new(State { fixed_at, ahead, correction_ms, advanced_ms, advances }))
     }
 
     /// Returns the current time.
     pub fn now(&self) -> Timestamp {
+        let correction = self.0.correction_ms.load(Ordering::SeqCst);
+        Timestamp::from_millis(self.uncorrected().as_millis().saturating_add_signed(correction))
+    }
+
+    /// Returns the current time as it is without the correction.
+    pub fn uncorrected(&self) -> Timestamp {
         let advanced = self.0.advanced_ms.load(Ordering::SeqCst);
-        let time = self.0.fixed_at.unwrap_or_else(Timestamp::now);
+        let time = self.0.fixed_at.or_else(|| self.followed()).unwrap_or_default();
         time.plus(Duration::from_millis(advanced))
+    }
+
+    /// Returns the time of the operating system's clock, neither corrected nor advanced; `None` for a fixed clock, which
+    /// does not follow it.
+    pub fn followed(&self) -> Option<Timestamp> {
+        self.0.fixed_at.is_none().then(|| Timestamp::now().plus(self.0.ahead))
+    }
+
+    /// Adds this many milliseconds to the time of the operating system's clock, in place of an earlier correction. A
+    /// fixed clock is not corrected.
+    pub fn correct(&self, milliseconds: i64) {
+        if self.0.fixed_at.is_none() {
+            self.0.correction_ms.store(milliseconds, Ordering::SeqCst);
+            self.0.advances.send_replace(());
+        }
     }
 
     /// Moves this clock and all its clones forward, and wakes the tasks in `sleep_until`.
@@ -96,6 +128,21 @@ mod tests {
         clock.advance(Duration::from_millis(1));
         sleeping.await.unwrap();
         assert_eq!(clock.now().as_millis(), 1_001);
+    }
+
+    #[test]
+    fn a_correction_moves_the_time_of_the_system_and_no_fixed_time() {
+        let ahead = Clock::ahead_by(Duration::from_secs(300));
+        let shared = ahead.clone();
+        ahead.correct(-300_000);
+        assert!(shared.now() <= Timestamp::now());
+        assert!(shared.uncorrected() > Timestamp::now().plus(Duration::from_secs(200)));
+        shared.advance(Duration::from_secs(60));
+        assert!(ahead.now() > Timestamp::now().plus(Duration::from_secs(30)));
+        assert!(ahead.followed() < Some(ahead.uncorrected()));
+        let fixed = Clock::fixed_at(Timestamp::from_millis(1_000));
+        fixed.correct(5);
+        assert_eq!((fixed.now().as_millis(), fixed.followed()), (1_000, None));
     }
 
     #[tokio::test]

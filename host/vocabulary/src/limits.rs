@@ -31,6 +31,8 @@ pub struct Limits {
     pub anonymous_run_ms_per_hour: u64,
     pub claimed_run_ms_per_hour: u64,
     pub requests_per_minute: u64,
+    pub work_ms_per_hour: u64,
+    pub stored_bytes_per_hour: u64,
     pub token_requests_per_minute: u64,
     pub registrations_per_hour: u64,
     pub messages_per_hour: u64,
@@ -63,6 +65,8 @@ impl Default for Limits {
             anonymous_run_ms_per_hour: 60_000,
             claimed_run_ms_per_hour: 300_000,
             requests_per_minute: 3_000,
+            work_ms_per_hour: 40_000,
+            stored_bytes_per_hour: 12_000_000,
             token_requests_per_minute: 60,
             registrations_per_hour: 30,
             messages_per_hour: 30,
@@ -83,7 +87,7 @@ pub struct Limit {
 
 impl Limits {
     /// Returns every limit, in a fixed order.
-    pub fn table(&self) -> [Limit; 27] {
+    pub fn table(&self) -> [Limit; 29] {
         let row = |name, value, unit, minimum, description| Limit {
             name,
             value,
@@ -253,6 +257,22 @@ impl Limits {
                 "count",
                 1,
                 "Requests a minute from one address.",
+            ),
+            row(
+                "work_ms_per_hour",
+                self.work_ms_per_hour,
+                "millisecond",
+                1,
+                "Time of processors an hour for the requests of one address, as estimated for each kind, \
+                 with the run time of its unclaimed agents.",
+            ),
+            row(
+                "stored_bytes_per_hour",
+                self.stored_bytes_per_hour,
+                "byte",
+                1,
+                "Bytes an hour that requests of one address may add to the database, as estimated for \
+                 each kind.",
             ),
             row(
                 "token_requests_per_minute",

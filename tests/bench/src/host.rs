@@ -29,6 +29,8 @@ use template::{Order, add_up};
 pub(crate) struct Setup<'a> {
     /// The components of its catalog.
     pub(crate) guests: &'a [&'a str],
+    /// Other files of its catalog: their paths in the folder, and their contents.
+    pub(crate) files: &'a [(String, Vec<u8>)],
     pub(crate) limits: Limits,
     pub(crate) rate_limits: bool,
     /// The database; `None` means SQLite in a new folder.
@@ -49,6 +51,7 @@ impl<'a> Setup<'a> {
         let limits = Limits { connections_per_address: u64::MAX, ..Limits::default() };
         Self {
             guests,
+            files: &[],
             limits,
             rate_limits: false,
             database: None,
@@ -114,6 +117,7 @@ impl BenchHost {
     pub(crate) async fn of(setup: Setup<'_>) -> Result<Self> {
         let Setup {
             guests,
+            files,
             limits,
             rate_limits,
             database,
@@ -143,6 +147,11 @@ impl BenchHost {
         std::fs::create_dir(&config.catalog_dir)?;
         for name in guests {
             std::fs::write(config.catalog_dir.join(format!("{name}.wasm")), guest(name)?)?;
+        }
+        for (path, content) in files {
+            let path = config.catalog_dir.join(path);
+            std::fs::create_dir_all(path.parent().context("a path of a file")?)?;
+            std::fs::write(path, content)?;
         }
         let sandbox = Arc::new(Sandbox::new(SandboxOptions {
             limits: limits.clone(),

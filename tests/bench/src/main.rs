@@ -3,11 +3,13 @@
 //! Compared figures are measured in short alternating slices, because the speed of a machine changes. Only
 //! ratios within one run are meaningful.
 
+mod abuse;
 mod catalog;
 mod client;
 mod components;
 mod feeds;
 mod host;
+mod languages;
 mod listings;
 mod load;
 #[expect(clippy::indexing_slicing, reason = "the JSON is its own, or an answer that is checked")]
@@ -57,7 +59,7 @@ use std::path::{Path, PathBuf};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The parts that can be measured separately, and are measured if none is named.
-const PARTS: [&str; 20] = [
+const PARTS: [&str; 22] = [
     "throughput",
     "tokens",
     "mcp",
@@ -65,7 +67,9 @@ const PARTS: [&str; 20] = [
     "waiters",
     "telemetry",
     "recording",
+    "abuse",
     "components",
+    "languages",
     "search",
     "saved_searches",
     "matching",
@@ -140,6 +144,7 @@ fn main() -> Result<()> {
     match arguments.as_slice() {
         ["load", rest @ ..] => load::run(rest),
         ["wait", rest @ ..] => waiters::run(rest),
+        ["visit", rest @ ..] => abuse::run(rest),
         ["collect"] => telemetry::collect(),
         ["build-feeds", rest @ ..] => feeds::boards::run(rest),
         // The host compiles components by starting its own program, which is this one.
@@ -204,8 +209,14 @@ fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
         if parts.contains(&"recording") {
             recording::measure(effort, &mut report).await?;
         }
+        if parts.contains(&"abuse") {
+            abuse::measure(effort, &mut report).await?;
+        }
         if parts.contains(&"components") {
             components::measure(effort, &mut report).await?;
+        }
+        if parts.contains(&"languages") {
+            languages::measure(effort, &mut report).await?;
         }
         if parts.contains(&"search") {
             search::measure(effort, &mut report).await?;

@@ -1,6 +1,7 @@
-//! Tries the package for Debian, the image and the chart with the scripts of `packaging/`, where this system has what they
-//! need, and says what was left out.
+//! Tries the packages for authors and for Debian, the image and the chart with the scripts of `packaging/`, where this
+//! system has what they need, and says what was left out.
 
+use super::Packages;
 use crate::{
     debian::is_installed,
     run::{print_progress, run, workspace},
@@ -47,25 +48,34 @@ impl Trial {
     }
 }
 
-/// Tries a package for Debian, the folder of an image, and the chart. An error if a trial fails; one that this system
-/// cannot make is named and left out.
-pub(super) fn check(deb: &Path, image: &Path) -> Result<()> {
+/// Tries the packages and the chart. An error if a trial fails; one that this system cannot make is named and left
+/// out.
+pub(super) fn check(packages: &Packages) -> Result<()> {
     let mounts = can_mount();
     let mounting = || "root's right to mount, which most containers do not have".to_owned();
     let modules = || "the Python modules helm-python-sdk and pyyaml".to_owned();
-    let mut tried = 0;
-    for mut trial in [
+    let environments = || "the Python modules venv and ensurepip".to_owned();
+    let trials = [
+        Trial::new("the packages for authors", "sh", "try-author.sh")
+            .of_file(&packages.wheel)
+            .of_file(&packages.npm)
+            .needs(has_modules(&["venv", "ensurepip"]), environments)
+            .with_programs(&["curl"]),
         Trial::new("the package for Debian", "sh", "try-deb.sh")
-            .of_file(deb)
+            .of_file(&packages.deb)
             .needs(mounts, mounting)
             .with_programs(&["systemd-nspawn", "curl"]),
         Trial::new("the image", "sh", "try-image.sh")
-            .of_file(image)
+            .of_file(&packages.image)
             .needs(mounts, mounting)
             .with_programs(&["unshare", "curl"]),
         Trial::new("the chart for Helm", "python3", "helm/check.py")
             .needs(has_modules(&["helm_python", "yaml"]), modules),
-    ] {
+    ];
+    let all = trials.len();
+    let names = trials.each_ref().map(|trial| trial.name).join(", ");
+    let mut tried = 0;
+    for mut trial in trials {
         if trial.missing.is_empty() {
             print_progress(&format!("trying {}", trial.name));
             run(&mut trial.command).with_context(|| format!("{} does not work", trial.name))?;
@@ -75,7 +85,7 @@ pub(super) fn check(deb: &Path, image: &Path) -> Result<()> {
             print_progress(&format!("NOT tried: {}; it needs {missing}", trial.name));
         }
     }
-    print_progress(&format!("tried {tried} of 3: the package for Debian, the image, the chart"));
+    print_progress(&format!("tried {tried} of {all}: {names}"));
     Ok(())
 }
 
@@ -113,10 +123,17 @@ mod tests {
 
     #[test]
     fn the_scripts_are_in_their_place() {
-        for script in ["try-deb.sh", "try-image.sh", "helm/check.py"] {
+        for script in ["try-author.sh", "try-deb.sh", "try-image.sh", "helm/check.py"] {
             let trial = Trial::new("it", "sh", script);
             let path = trial.command.get_args().next().unwrap();
             assert!(Path::new(path).is_file(), "{script}");
         }
+    }
+
+    #[test]
+    fn the_script_for_authors_passes_shellcheck() {
+        let script = workspace().join("packaging/try-author.sh");
+        let checked = Command::new("shellcheck").arg(script).output().unwrap();
+        assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
     }
 }

@@ -52,7 +52,7 @@ pub(crate) struct Package {
     /// The folder for the packages
     #[arg(long, value_name = "FOLDER", default_value = INTO)]
     into: PathBuf,
-    /// Try the package for Debian, the image and the chart, where this system can
+    /// Try the packages for authors and for Debian, the image and the chart, where this system can
     #[arg(long)]
     check: bool,
 }
@@ -115,6 +115,15 @@ impl Contents<'_> {
     }
 }
 
+/// The places of the packages.
+struct Packages {
+    wheel: PathBuf,
+    npm: PathBuf,
+    deb: PathBuf,
+    /// The folder of the image.
+    image: PathBuf,
+}
+
 impl Package {
     pub(crate) fn run(self) -> Result<()> {
         let binary = match self.binary {
@@ -144,16 +153,20 @@ impl Package {
             "docker build --tag portolan --file Containerfile {}",
             image.display()
         ));
-        if self.check { check::check(&deb, &image) } else { Ok(()) }
+        if self.check { check::check(&Packages { wheel, npm, deb, image }) } else { Ok(()) }
     }
 }
 
 /// Tries the packages that `cargo xtask package` has made into its own folder.
 pub(crate) fn check_made() -> Result<()> {
-    let into = workspace().join(INTO);
-    let version = env!("CARGO_PKG_VERSION");
-    let deb = deb::file(&into, version, Machine::X86_64);
-    check::check(&deb, &image::folder(&into))
+    let (into, version, machine) =
+        (workspace().join(INTO), env!("CARGO_PKG_VERSION"), Machine::X86_64);
+    check::check(&Packages {
+        wheel: wheel::file(&into, version, machine),
+        npm: npm::file(&into, version),
+        deb: deb::file(&into, version, machine),
+        image: image::folder(&into),
+    })
 }
 
 /// Returns a line with the size of the program.

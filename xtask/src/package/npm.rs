@@ -25,7 +25,12 @@ pub(super) fn write(contents: &Contents<'_>, into: &Path) -> Result<PathBuf> {
     pack.args(["pack", "--silent", "--ignore-scripts", "--pack-destination"]).arg(into);
     run(pack.arg(&staging))?;
     fs::remove_dir_all(staging)?;
-    Ok(into.join(format!("{NAME}-{}.tgz", contents.version)))
+    Ok(file(into, contents.version))
+}
+
+/// Returns the file of the package in a folder.
+pub(super) fn file(into: &Path, version: &str) -> PathBuf {
+    into.join(format!("{NAME}-{version}.tgz"))
 }
 
 fn manifest(contents: &Contents<'_>) -> Value {

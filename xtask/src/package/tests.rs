@@ -42,6 +42,8 @@ fn pip_and_npm_install_the_program_without_a_network() {
     let (wheel, npm) = write_packages(folder.path());
     assert_eq!(wheel.file_name().unwrap(), "portolan-9.8.7-py3-none-manylinux_2_28_x86_64.whl");
     assert_eq!(npm.file_name().unwrap(), "portolan-9.8.7.tgz");
+    assert_eq!(wheel::file(folder.path(), "9.8.7", Machine::X86_64), wheel);
+    assert_eq!(npm::file(folder.path(), "9.8.7"), npm);
 
     let python = folder.path().join("python");
     let quiet = ["--quiet", "--disable-pip-version-check", "--root-user-action", "ignore"];

@@ -2,7 +2,7 @@
 //!
 //! The format is the one of the specification "Binary distribution format" of the Python Packaging Authority.
 
-use super::{Contents, GLIBC, LICENSE, NAME, SUMMARY, copy_program};
+use super::{Contents, GLIBC, LICENSE, Machine, NAME, SUMMARY, copy_program};
 use crate::run::run;
 use anyhow::Result;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -27,7 +27,7 @@ pub(super) fn write(contents: &Contents<'_>, into: &Path) -> Result<PathBuf> {
     }
     copy_program(contents.binary, &staging.join(&scripts).join(NAME))?;
     fs::copy(contents.license, staging.join(&info).join("licenses/LICENSE"))?;
-    let tag = tag(contents);
+    let tag = tag(contents.machine);
     fs::write(staging.join(&info).join("METADATA"), metadata(contents)?)?;
     fs::write(staging.join(&info).join("WHEEL"), wheel(&tag))?;
     let files = [
@@ -38,7 +38,7 @@ pub(super) fn write(contents: &Contents<'_>, into: &Path) -> Result<PathBuf> {
     ];
     let record = format!("{info}/RECORD");
     fs::write(staging.join(&record), record_of(&staging, &files, &record)?)?;
-    let file = into.join(format!("{base}-{tag}.whl"));
+    let file = file(into, contents.version, contents.machine);
     if file.exists() {
         fs::remove_file(&file)?;
     }
@@ -47,6 +47,11 @@ pub(super) fn write(contents: &Contents<'_>, into: &Path) -> Result<PathBuf> {
     run(&mut zip)?;
     fs::remove_dir_all(staging)?;
     Ok(file)
+}
+
+/// Returns the file of the package in a folder.
+pub(super) fn file(into: &Path, version: &str, machine: Machine) -> PathBuf {
+    into.join(format!("{NAME}-{version}-{}.whl", tag(machine)))
 }
 
 /// Packs files in the given order, with a fixed time, so that the same content gives the same wheel.
@@ -63,9 +68,9 @@ with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archiv
 "#;
 
 /// Returns the tag of what the wheel is for: any Python 3, and the program's machine and C library.
-fn tag(contents: &Contents<'_>) -> String {
+fn tag(machine: Machine) -> String {
     let glibc = GLIBC.replace('.', "_");
-    format!("py3-none-manylinux_{glibc}_{}", contents.machine.name())
+    format!("py3-none-manylinux_{glibc}_{}", machine.name())
 }
 
 fn wheel(tag: &str) -> String {

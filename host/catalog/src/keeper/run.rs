@@ -9,6 +9,7 @@ use crate::{
     capability::Capability,
     catalog::Catalog,
     folder::{fingerprints, watcher},
+    follow_nodes::KnownNodes,
     publishing::{Installation, InstallationNote},
     refusal::LoadError,
 };
@@ -64,7 +65,13 @@ impl Keeper {
             aborted: BTreeSet::new(),
             unrecorded: Vec::new(),
         };
+        // What is published at the start reaches the subscribers of other nodes.
+        let mut nodes = KnownNodes::default();
+        if let Err(error) = keeper.catalog.read_nodes(&mut nodes).await {
+            tracing::warn!(%error, "what the other nodes serve cannot be read");
+        }
         keeper.load_all().await?;
+        keeper.catalog.follow_nodes(nodes, stop.clone()).await;
         let counting = Arc::clone(&keeper.catalog);
         tokio::spawn(counting.watch_releases(stop.clone()));
         tokio::spawn(keeper.run(watcher, changed, stop));

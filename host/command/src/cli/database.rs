@@ -33,6 +33,14 @@ impl Database {
     }
 }
 
+/// Returns the URL for PostgreSQL's own tools, which need a session of their own.
+fn with_session<'a>(config: &'a Config, url: &'a str) -> &'a str {
+    match &config.database_server.direct_url {
+        Some(DatabaseUrl::Postgres(direct)) => direct,
+        _ => url,
+    }
+}
+
 /// Arguments of `portolan migrate`.
 #[derive(Debug, Args)]
 pub(super) struct Migrate {
@@ -43,8 +51,9 @@ pub(super) struct Migrate {
 impl Migrate {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let config = self.database.config()?;
-        let steps =
-            crate::cli::client::block_on(async { Ok(db::migrate(&config.database_url).await?) })?;
+        let steps = crate::cli::client::block_on(async {
+            Ok(db::migrate(&config.database_url, &config.database_server).await?)
+        })?;
         match steps.before {
             Some(before) if before == steps.after => {
                 line!("the schema is up to date: step {before}");
@@ -89,7 +98,7 @@ impl Backup {
             }
             DatabaseUrl::Postgres(url) => {
                 eprintln!("PostgreSQL makes the backup itself; run:");
-                line!("{}", db::pg_dump(url, &self.file)?);
+                line!("{}", db::pg_dump(with_session(&config, url), &self.file)?);
             }
         }
         Ok(ExitCode::SUCCESS)
@@ -119,7 +128,7 @@ impl Restore {
             }
             DatabaseUrl::Postgres(url) => {
                 eprintln!("PostgreSQL restores the backup itself; stop every host, then run:");
-                line!("{}", db::pg_restore(url, &self.file)?);
+                line!("{}", db::pg_restore(with_session(&config, url), &self.file)?);
             }
         }
         Ok(ExitCode::SUCCESS)

@@ -33,6 +33,9 @@ enum Command {
         arguments: DocumentArguments,
         /// A file with the corrected document
         file: PathBuf,
+        /// Only check the document, and change nothing
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Delete a document in quarantine; it cannot be undone
     Drop {
@@ -87,18 +90,23 @@ impl Documents {
                         arguments.operator.get("/documents/document", &arguments.query()).await?;
                     line!("{document:#}");
                 }
-                Some(Command::Repair { arguments, file }) => {
+                Some(Command::Repair { arguments, file, dry_run }) => {
                     let cannot_read = || format!("cannot read {}", file.display());
                     let text = std::fs::read_to_string(file).with_context(cannot_read)?;
                     let document: Value = serde_json::from_str(&text)
                         .with_context(|| format!("{} is not JSON", file.display()))?;
+                    let mut query = arguments.query().to_vec();
+                    query.extend(dry_run.then(|| ("dry_run", "true".to_owned())));
                     arguments
                         .operator
                         .request(Method::PUT, "/documents/document", |request| {
-                            request.query(&arguments.query()).json(&document)
+                            request.query(&query).json(&document)
                         })
                         .await?;
-                    line!("{} is repaired and serves again", arguments.id);
+                    match dry_run {
+                        true => line!("the document can replace {}", arguments.id),
+                        false => line!("{} is repaired and serves again", arguments.id),
+                    }
                 }
                 Some(Command::Drop { arguments, .. }) => {
                     let path = "/documents/document";

@@ -4,6 +4,7 @@
 #[macro_use]
 mod output;
 
+mod agents;
 mod audit;
 mod audit_log;
 mod author;
@@ -155,6 +156,8 @@ enum Command {
     Settings(observation::Look),
     /// Show the pending timers of a running host by capability and action, or remove those of one
     Timers(timers::Timers),
+    /// Revoke an agent on a running host
+    Agents(agents::Agents),
     /// Export or erase all that a running host stores about a person
     People(people::People),
     /// List, show and repair documents that a capability cannot read or could not migrate
@@ -243,6 +246,7 @@ impl Arguments {
             Command::Sources(look) => look.run(&observation::SOURCES),
             Command::Settings(look) => look.run(&observation::SETTINGS),
             Command::Timers(timers) => timers.run(),
+            Command::Agents(agents) => agents.run(),
             Command::People(people) => people.run(),
             Command::Documents(documents) => documents.run(),
             Command::DeadLetters(letters) => letters.run(),

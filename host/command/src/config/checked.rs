@@ -1,6 +1,7 @@
 //! The checked settings, or every fault of the written ones.
 
 use crate::config::{
+    database,
     error::ConfigError,
     raw::{Flags, List, LogFormat, RawConfig, Switch, Tokens, TrustPolicy, shipped_roles},
     shown, tls,
@@ -19,7 +20,7 @@ use portolan_outgoing::{
 };
 use portolan_publication::{FeedsSettings, Provider, city_faults};
 use portolan_signing::PublicKey;
-use portolan_store::DatabaseUrl;
+use portolan_store::{DatabaseUrl, ServerSettings};
 use portolan_telemetry::TelemetrySettings;
 use portolan_vocabulary::{
     Digest, Keyring, Limits, Publisher, Quotas, RecordingSettings, Retention, Role, Roles,
@@ -46,6 +47,8 @@ pub struct Config {
     pub tls: Option<Tls>,
     pub data_dir: PathBuf,
     pub database_url: DatabaseUrl,
+    /// How PostgreSQL is reached.
+    pub database_server: ServerSettings,
     pub catalog_dir: PathBuf,
     pub feeds_dir: PathBuf,
     /// `None` if the keys are in the data folder.
@@ -115,6 +118,7 @@ impl Config {
     /// Checks all settings, and returns them, or every fault after those that were found before.
     fn check(raw: RawConfig, mut faults: Vec<String>) -> Result<Self, ConfigError> {
         let (shown, digests) = (shown::settings(&raw), shown::digests(&raw));
+        let (database_url, database_server) = database::check(&raw, &mut faults);
         if EnvFilter::try_new(&raw.log).is_err() {
             faults.push(format!(
                 "log is {:?}: write a level or filters, such as info or info,portolan::catalog=debug",
@@ -126,16 +130,6 @@ impl Config {
         let tls =
             raw.tls.and_then(|files| tls::check(files, raw.public_url.as_deref(), &mut faults));
         let public_url = raw.public_url.and_then(|url| public_url(&url, &mut faults));
-        let database_url = match &raw.database_url {
-            None => Some(DatabaseUrl::from(raw.data_dir.join("portolan.db"))),
-            Some(url) => match url.parse() {
-                Ok(url) => Some(url),
-                Err(fix) => {
-                    faults.push(format!("database_url cannot be used: {fix}"));
-                    None
-                }
-            },
-        };
         let secret_keys = match raw.secret_keys.as_deref().map(Keyring::parse) {
             None => None,
             Some(Ok(keys)) => Some(keys),
@@ -239,6 +233,7 @@ impl Config {
                     feeds_dir,
                     data_dir: raw.data_dir,
                     database_url,
+                    database_server,
                     catalog_dir: raw.catalog_dir,
                     secret_keys,
                     sms,

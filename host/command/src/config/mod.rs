@@ -5,9 +5,11 @@
 //! - `shown`: those that the operator of a running host is shown
 //! - `origin`: where each setting comes from
 //! - `tls`: the certificate
+//! - `database`: the database, and how its server is reached
 //! - `checked`: turns them into a [`Config`], or reports every fault
 
 mod checked;
+mod database;
 mod error;
 mod operator;
 mod origin;

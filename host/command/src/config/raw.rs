@@ -14,6 +14,7 @@ use portolan_http::{MapSettings, TlsFiles};
 use portolan_mcp::McpSettings;
 use portolan_outgoing::{email::EmailSettings, lookups::LookupSettings, sms::TextMessageSettings};
 use portolan_publication::{FeedsSettings, Provider};
+use portolan_store::ServerSettings;
 use portolan_telemetry::TelemetrySettings;
 use portolan_vocabulary::{Limits, Quotas, RecordingSettings, Retention, Roles};
 use serde::{Deserialize, Serialize};
@@ -28,12 +29,15 @@ pub const FILE: &str = "portolan.toml";
 const SHIPPED_CONFIG: &str = include_str!("../../../../plugins/shipped.toml");
 pub(super) const ENVIRONMENT_PREFIX: &str = "PORTOLAN_";
 /// The settings that can be environment variables, named `PORTOLAN_` and the name in capitals.
-pub(super) const ENVIRONMENT_SETTINGS: [&str; 25] = [
+pub(super) const ENVIRONMENT_SETTINGS: [&str; 28] = [
     "listen",
     "admin_listen",
     "public_url",
     "data_dir",
     "database_url",
+    "database_pooler",
+    "database_direct_url",
+    "database_connections",
     "catalog_dir",
     "feeds_dir",
     "secret_keys",
@@ -62,8 +66,15 @@ pub(super) const ENVIRONMENT: &str = "environment";
 pub(super) const FLAG: &str = "flag";
 
 /// Settings whose values are secret or can hold a password. No error names their values.
-pub(super) const SECRET_SETTINGS: [&str; 6] =
-    ["database_url", "email_password", "operator_token", "public_url", "secret_keys", "sms"];
+pub(super) const SECRET_SETTINGS: [&str; 7] = [
+    "database_direct_url",
+    "database_url",
+    "email_password",
+    "operator_token",
+    "public_url",
+    "secret_keys",
+    "sms",
+];
 
 /// The settings as they are written, before they are checked.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -75,6 +86,9 @@ pub(super) struct RawConfig {
     pub(super) tls: Option<TlsFiles>,
     pub(super) data_dir: PathBuf,
     pub(super) database_url: Option<String>,
+    pub(super) database_pooler: Option<String>,
+    pub(super) database_direct_url: Option<String>,
+    pub(super) database_connections: Number,
     pub(super) catalog_dir: PathBuf,
     pub(super) feeds_dir: Option<PathBuf>,
     pub(super) secret_keys: Option<String>,
@@ -132,6 +146,14 @@ impl List {
         let trimmed = items.into_iter().map(|item| item.trim().to_owned());
         trimmed.filter(|item| !item.is_empty()).collect()
     }
+}
+
+/// A number as the file has it, or its text as the environment has it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(untagged, expecting = "it is not a whole number")]
+pub(super) enum Number {
+    Whole(u32),
+    Text(String),
 }
 
 /// The publishers whose components are loaded.
@@ -212,6 +234,9 @@ impl Default for RawConfig {
             tls: None,
             data_dir: PathBuf::from("data"),
             database_url: None,
+            database_pooler: None,
+            database_direct_url: None,
+            database_connections: Number::Whole(ServerSettings::default().connections),
             catalog_dir: PathBuf::from("catalog"),
             feeds_dir: None,
             secret_keys: None,

@@ -61,6 +61,7 @@ mod tests {
         let secret = || Some("https://ACCOUNT:hunter2@example.com".to_owned());
         let raw = RawConfig {
             database_url: secret(),
+            database_direct_url: secret(),
             operator_token: secret(),
             public_url: secret(),
             secret_keys: secret(),
@@ -79,5 +80,7 @@ mod tests {
         assert_eq!(of("limits.call_wall_time_ms"), Some("2000"));
         assert_eq!(of("test_mode"), Some("off"));
         assert_eq!(of("feeds_dir"), Some(DEFAULT));
+        assert_eq!(of("database_pooler"), Some(DEFAULT));
+        assert_eq!(of("database_connections"), Some("35"));
     }
 }

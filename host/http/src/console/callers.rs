@@ -42,6 +42,10 @@ struct Rate {
 }
 
 impl Account {
+    fn is_agent(&self) -> bool {
+        self.account.starts_with("agt_")
+    }
+
     /// Returns the filter of the audit log for what an agent or a person has done.
     fn audit_filter(&self) -> Option<&'static str> {
         match self.account.split_once('_').map(|(prefix, _)| prefix) {

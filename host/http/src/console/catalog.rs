@@ -3,6 +3,7 @@
 use super::{
     figures::{moment, quoted},
     frame::{Done, Frame, shown},
+    reach::{Caller, Reach},
     state::Console,
     visitor::Visitor,
 };
@@ -140,6 +141,20 @@ impl Catalog {
 }
 
 impl Loaded {
+    /// Returns whom it may call. All components that nobody has signed count as of one publisher.
+    fn caller(&self) -> Caller<'_> {
+        let publisher = match self.publisher.starts_with("unsigned:") {
+            true => "unsigned",
+            false => &self.publisher,
+        };
+        Caller { id: &self.id, publisher, invokes: &self.invokes }
+    }
+
+    /// Returns whether it keeps files that people have uploaded.
+    pub(super) fn keeps_files(&self) -> bool {
+        self.imports.iter().any(|name| name.contains("/blobs@"))
+    }
+
     /// Returns the ids of the capabilities whose actions it declares to call, each once.
     fn reaches(&self) -> Vec<&str> {
         let ids = self.invokes.iter().filter_map(|invoked| invoked.rsplit_once('.'));
@@ -155,6 +170,7 @@ impl Loaded {
 struct CatalogPage {
     frame: Frame,
     catalog: Catalog,
+    reach: Reach,
 }
 
 pub(super) async fn show(
@@ -170,6 +186,11 @@ pub(super) async fn show(
         for refused in &mut catalog.refused {
             refused.problems.truncate(MAX_PROBLEMS);
         }
-        CatalogPage { frame: Frame::new(&console, &visitor, "/console/catalog", &done), catalog }
+        let reach = Reach::of(&catalog.loaded.iter().map(Loaded::caller).collect::<Vec<_>>());
+        CatalogPage {
+            frame: Frame::new(&console, &visitor, "/console/catalog", &done),
+            catalog,
+            reach,
+        }
     }))
 }

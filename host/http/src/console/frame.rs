@@ -1,7 +1,7 @@
 //! The frame of every page of the console: the pages that the operator may see, and the operator's name.
 
 use super::{
-    decisions::{self, DECISIONS},
+    decision_table::{self, DECISIONS},
     failure,
     state::Console,
     visitor::Visitor,
@@ -26,13 +26,14 @@ const fn row(path: &'static str, title: &'static str, route: (Method, &'static s
     PageRow { path, title, route }
 }
 
-static PAGES: [PageRow; 10] = [
+static PAGES: [PageRow; 11] = [
     row("/console", "Overview", (Method::GET, "/problems")),
     row("/console/catalog", "Catalog", (Method::GET, "/catalog")),
     row("/console/calls", "Calls", (Method::GET, "/calls")),
     row("/console/traces", "Traces", (Method::GET, "/traces")),
     row("/console/events", "Events", (Method::GET, "/timers")),
     row("/console/reports", "Reports", (Method::POST, "/capabilities/{id}/{action}")),
+    row("/console/incidents", "Incidents", (Method::GET, "/incidents")),
     row("/console/callers", "Callers", (Method::GET, "/callers")),
     row("/console/feeds", "Feeds", (Method::GET, "/sources")),
     row("/console/audit", "Audit log", (Method::GET, "/audit")),
@@ -81,7 +82,7 @@ impl Frame {
                     is_current: row.path == path,
                 })
                 .collect(),
-            done: decisions::find(&done.done).map(|decision| decision.done),
+            done: decision_table::find(&done.done).map(|decision| decision.done),
             permitted: permitted.map(|decision| decision.name).collect(),
         }
     }

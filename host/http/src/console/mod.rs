@@ -6,9 +6,9 @@
 //! - `state`: what its handlers reach; `api`: requests to the operator's routes
 //! - `session`: the sessions of browsers; `visitor`: the operator of a request, and the proof of a form
 //! - `gate`: the checks of every request; `failure`: a failure as a page
-//! - `sign_in`, `decisions`: the forms; `frame`: what is around every page
-//! - `overview`, `catalog`, `capability`, `calls`, `traces`, `events`, `reports`, `callers`, `feeds`, `audit`,
-//!   `settings`: one page each; `figures`: numbers for people
+//! - `sign_in`, `decisions` with their `decision_table`: the forms; `frame`: what is around every page
+//! - `overview`, `catalog`, `capability`, `calls`, `traces`, `events`, `document`, `reports`, `incidents`, `callers`,
+//!   `feeds`, `audit`, `settings`: one page each; `reach`: who reaches whom; `figures`: numbers for people
 //! - `live`: what a page shows, again whenever it changes
 
 mod api;
@@ -17,15 +17,19 @@ mod callers;
 mod calls;
 mod capability;
 mod catalog;
+mod decision_table;
 mod decisions;
+mod document;
 mod events;
 mod failure;
 mod feeds;
 mod figures;
 mod frame;
 mod gate;
+mod incidents;
 mod live;
 mod overview;
+mod reach;
 mod reports;
 mod session;
 mod settings;
@@ -44,8 +48,8 @@ use axum::{
 use state::Console;
 use std::sync::Arc;
 
-/// The maximum number of bytes of a form.
-const FORM_BYTES: usize = 64 << 10;
+/// The maximum number of bytes of a form, which can have a document.
+const FORM_BYTES: usize = 1 << 20;
 
 /// Returns the routes of the console. `api` answers at the operator's other routes, which are `table`.
 pub(super) fn routes(app: &Arc<App>, api: Router, table: Vec<OperatorRoute>) -> Router {
@@ -63,7 +67,9 @@ pub(super) fn routes(app: &Arc<App>, api: Router, table: Vec<OperatorRoute>) -> 
         .route("/console/traces", get(traces::list))
         .route("/console/traces/{id}", get(traces::show))
         .route("/console/events", get(events::show))
+        .route("/console/document", get(document::show).post(document::check))
         .route("/console/reports", get(reports::show))
+        .route("/console/incidents", get(incidents::show))
         .route("/console/callers", get(callers::show))
         .route("/console/feeds", get(feeds::show))
         .route("/console/audit", get(audit::show))

@@ -79,6 +79,11 @@ struct Case {
 }
 
 impl Case {
+    /// Returns whether it is about a picture or a document, which can be hidden.
+    fn is_file(&self) -> bool {
+        self.subject_id.starts_with("med_")
+    }
+
     /// Returns whether the report has led to the suspension of a person, which can be ended before its time.
     fn is_suspension(&self) -> bool {
         let measure = self.decision.as_ref().and_then(|decision| decision.measure.as_deref());
@@ -133,6 +138,8 @@ struct ReportsPage {
     /// The state whose reports are shown; empty for all that wait.
     state: String,
     is_test: bool,
+    /// The capabilities that keep files of people.
+    keepers: Vec<String>,
     /// The address of the next page.
     next: Option<String>,
 }
@@ -156,6 +163,8 @@ async fn reports_page(
         return Err(Failure::new(ErrorCode::NotPermitted).message(message));
     }
     let catalog: Catalog = api.get(operator, "/catalog").await?;
+    let keepers = catalog.loaded.iter().filter(|loaded| loaded.keeps_files());
+    let keepers = keepers.map(|loaded| loaded.id.clone()).collect();
     let mut roles = catalog.roles.into_iter();
     let role = roles.find(|status| status.role == Role::ReportReview.name());
     let (id, vacant) = match role {
@@ -179,6 +188,7 @@ async fn reports_page(
         cases: waiting.items,
         state: asked.state().unwrap_or_default().to_owned(),
         is_test: asked.is_test(),
+        keepers,
         next,
     })
 }

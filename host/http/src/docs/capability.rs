@@ -2,6 +2,7 @@
 //! to paste, and its states.
 
 use super::{
+    diagram::Diagram,
     marked::Marked,
     snippets::{Snippet, body, curl, programs},
 };
@@ -21,7 +22,7 @@ use axum::{
 };
 use portolan_catalog::{Action, Capability, Field, Side, fields};
 use portolan_vocabulary::{
-    Access, ActionDescriptor, Descriptor, ErrorCode, ErrorDeclaration, Failure,
+    Access, ActionDescriptor, Descriptor, ErrorCode, ErrorDeclaration, Failure, StateMachine,
 };
 use serde_json::Value;
 use std::{borrow::Cow, sync::Arc};
@@ -39,6 +40,7 @@ struct CapabilityPage<'a> {
     description: Marked<'a>,
     tool: String,
     actions: Vec<ActionEntry<'a>>,
+    machines: Vec<MachineEntry<'a>>,
     /// The errors that only this capability answers.
     errors: Vec<OwnError<'a>>,
     /// The mode of the agents that the page registers to try actions.
@@ -58,6 +60,12 @@ struct ActionEntry<'a> {
     programs: [Snippet; 2],
     /// The input with which the page offers to try the action, if an anonymous agent may call it.
     trial: Option<String>,
+}
+
+/// A state machine, with its drawing as markup; `None` if it is too large for one.
+struct MachineEntry<'a> {
+    machine: &'a StateMachine,
+    drawing: Option<String>,
 }
 
 /// The first fields of an input or output.
@@ -125,6 +133,7 @@ pub(crate) async fn show(
 fn render(capability: &Capability, url: &str, mode: &'static str) -> Result<String, askama::Error> {
     let descriptor = &capability.descriptor;
     let own_errors = descriptor.errors.iter().filter(|error| !is_common(&error.code));
+    let machines = descriptor.state_machines.iter().map(MachineEntry::new);
     let page = CapabilityPage {
         url,
         descriptor,
@@ -134,6 +143,7 @@ fn render(capability: &Capability, url: &str, mode: &'static str) -> Result<Stri
             .callable()
             .map(|action| ActionEntry::new(action, url, capability))
             .collect(),
+        machines: machines.collect::<Result<_, _>>()?,
         errors: own_errors.map(OwnError::new).collect(),
         mode,
         can_try: capability.callable().any(|action| can_try(capability, action)),
@@ -182,6 +192,13 @@ impl<'a> ActionEntry<'a> {
             Access::Open => "any agent",
             Access::Internal => "other capabilities",
         }
+    }
+}
+
+impl<'a> MachineEntry<'a> {
+    fn new(machine: &'a StateMachine) -> Result<Self, askama::Error> {
+        let drawing = Diagram::of(machine).map(|diagram| diagram.render()).transpose()?;
+        Ok(Self { machine, drawing })
     }
 }
 

@@ -5,6 +5,7 @@
 mod advice;
 mod capability;
 mod connect;
+mod diagram;
 mod errors;
 mod guides;
 mod list;

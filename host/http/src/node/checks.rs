@@ -25,10 +25,10 @@ pub(super) async fn check_database(host: &Host) -> Vec<Problem> {
         let mut problems = Vec::new();
         let missing = host.store.missing_keys(host.store.keys()).await?;
         problems.extend((!missing.is_empty()).then(|| missing_keys(&missing)));
-        let asked = host.clock.now();
+        let asked = host.clock.uncorrected();
         // With a clock of its own, a record may be that of another node whose clock is early.
         if let Some(server) = host.store.server_time().await? {
-            problems.extend(differing_clock(between(asked, host.clock.now()), server));
+            problems.extend(differing_clock(between(asked, host.clock.uncorrected()), server));
         } else if let Some(newest) = host.store.newest_row_at().await? {
             problems.extend(late_clock(host.clock.now(), newest));
         }

@@ -45,7 +45,7 @@ pub const CATALOG: Part = part(
 pub const CLOCK: Part = part(
     "clock",
     "it differs from the database's clock by more than 10 seconds, or on SQLite is more than a minute behind the newest record",
-    "codes, tokens and leases expire too early or too late, and messages are sent twice",
+    "codes, tokens and leases expire too early or too late; on PostgreSQL, the node works by the clock of the database until its own is right",
 );
 pub const CHECKS: Part = part(
     "checks",

@@ -13,6 +13,7 @@
 //! - `exchange`: the exchange with the database
 //! - `usage`: what accounts have used, for the operator
 //! - `published`: reads under secret addresses
+//! - `work`: the estimated cost of every request of an address
 
 mod account;
 mod caller;
@@ -23,6 +24,7 @@ mod of_caller;
 mod published;
 mod table;
 mod usage;
+mod work;
 
 use account::Account;
 use ahash::RandomState;
@@ -41,6 +43,7 @@ use tokio::sync::watch;
 
 pub(crate) use of_caller::CallerRates;
 pub use usage::{AccountUse, RateUse};
+pub use work::Work;
 
 /// The maximum number of counters. More of them evict those that are used the least.
 const MAX_COUNTERS: u64 = 100_000;
@@ -156,7 +159,9 @@ impl Rates {
         let uses = counters.counters.iter().map(|(key, counter)| {
             let (rate, account) = &*key;
             let (used, (allowed, window), refused) = counter.usage(now);
-            let (limit, window_s) = (rate.row().name, window.as_secs());
+            let (row, window_s) = (rate.row(), window.as_secs());
+            let (limit, used) = (row.name, used.div_ceil(row.parts));
+            let allowed = allowed / row.parts;
             (account.text(), account.kind(), RateUse { limit, used, allowed, window_s, refused })
         });
         Some(usage::busiest(uses, most))
@@ -243,7 +248,7 @@ impl Counters {
     fn limit(&self, rate: Rate, account: &Account) -> (u64, Duration) {
         let row = rate.row();
         let limit = (row.limit)(&self.limits.load()).saturating_mul(account.factor(row.factors));
-        (limit.max(1), row.period)
+        (limit.max(1).saturating_mul(row.parts), row.period)
     }
 
     /// Returns the counter of an account for a rate.
@@ -273,6 +278,7 @@ impl Counters {
             Arc::new(CallerCounters {
                 calls: self.counted(calls, agent.clone()),
                 account: agent,
+                work: counted(Rate::Work, at_address.clone()),
                 calls_at_address: counted(calls, at_address),
                 running: of_running.iter().map(running).collect(),
                 run_time: counted(run_time, of_run_time),
@@ -302,7 +308,7 @@ fn refused(counted: &Counted, wait: Duration) -> Failure {
         "kind": "limit",
         "name": row.name,
         "of": kind,
-        "limit": limit,
+        "limit": limit / row.parts,
         "remaining": 0,
         "window_s": period.as_secs(),
         "retry_after_s": wait_s,

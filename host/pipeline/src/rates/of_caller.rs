@@ -54,9 +54,12 @@ impl CallerRates<'_> {
     /// Charges the time that a call has run to the caller.
     pub(crate) fn charge_run_time(&self, time: Duration) {
         let Some((counters, of_caller)) = &self.0 else { return };
-        let milliseconds = u64::try_from(time.as_micros().div_ceil(1000)).unwrap_or(u64::MAX);
+        let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         for counted in &of_caller.run_time {
-            counters.charge(&counted.counter, milliseconds);
+            counters.charge(&counted.counter, micros.div_ceil(1000));
+        }
+        for counted in &of_caller.work {
+            counters.charge(&counted.counter, micros);
         }
     }
 }

@@ -18,6 +18,10 @@ pub(super) enum Rate {
     /// The time that the calls of a person's agents run.
     ClaimedRunTime,
     Requests,
+    /// The estimated time of processors of requests, with the run time of unclaimed agents, in microseconds.
+    Work,
+    /// The bytes that requests add to the database, as estimated.
+    StoredBytes,
     TokenRequests,
     Registrations,
     /// Wrong codes of devices.
@@ -33,6 +37,8 @@ pub(super) struct Row {
     pub(super) policy: &'static str,
     pub(super) period: Duration,
     pub(super) limit: fn(&Limits) -> u64,
+    /// How many units are counted for one unit of the setting.
+    pub(super) parts: u64,
     /// How many times the limit the caller, its address and its network have.
     pub(super) factors: Factors,
 }
@@ -68,6 +74,7 @@ impl Rate {
                 policy: "default",
                 period: MINUTE,
                 limit: |limits| limits.anonymous_calls_per_minute,
+                parts: 1,
                 factors: Factors::of_callers(10),
             },
             Self::ClaimedCalls => Row {
@@ -75,6 +82,7 @@ impl Rate {
                 policy: "default",
                 period: MINUTE,
                 limit: |limits| limits.claimed_calls_per_minute,
+                parts: 1,
                 factors: Factors::CALLER,
             },
             Self::Writes => Row {
@@ -82,6 +90,7 @@ impl Rate {
                 policy: "writes",
                 period: MINUTE,
                 limit: |limits| limits.writes_per_minute,
+                parts: 1,
                 factors: Factors::CALLER,
             },
             Self::AnonymousRunTime => Row {
@@ -89,7 +98,8 @@ impl Rate {
                 policy: "run-time",
                 period: HOUR,
                 limit: |limits| limits.anonymous_run_ms_per_hour,
-                // The whole limit at once, and its refill: an address uses at most four minutes in an hour.
+                parts: 1,
+                // `Work` bounds an address further, with what its requests cost otherwise.
                 factors: Factors::of_callers(2),
             },
             Self::ClaimedRunTime => Row {
@@ -97,6 +107,7 @@ impl Rate {
                 policy: "run-time",
                 period: HOUR,
                 limit: |limits| limits.claimed_run_ms_per_hour,
+                parts: 1,
                 factors: Factors::CALLER,
             },
             Self::Requests => Row {
@@ -104,6 +115,24 @@ impl Rate {
                 policy: "requests",
                 period: MINUTE,
                 limit: |limits| limits.requests_per_minute,
+                parts: 1,
+                factors: Factors::ADDRESS,
+            },
+            Self::Work => Row {
+                name: "work_ms_per_hour",
+                policy: "work",
+                period: HOUR,
+                limit: |limits| limits.work_ms_per_hour,
+                parts: 1000,
+                // The whole limit at once, and its refill: an address uses twice the limit in its worst hour.
+                factors: Factors::ADDRESS,
+            },
+            Self::StoredBytes => Row {
+                name: "stored_bytes_per_hour",
+                policy: "stored-bytes",
+                period: HOUR,
+                limit: |limits| limits.stored_bytes_per_hour,
+                parts: 1,
                 factors: Factors::ADDRESS,
             },
             Self::TokenRequests => Row {
@@ -111,6 +140,7 @@ impl Rate {
                 policy: "token-requests",
                 period: MINUTE,
                 limit: |limits| limits.token_requests_per_minute,
+                parts: 1,
                 factors: Factors::of_callers(5),
             },
             Self::Registrations => Row {
@@ -118,6 +148,7 @@ impl Rate {
                 policy: "registrations",
                 period: HOUR,
                 limit: |limits| limits.registrations_per_hour,
+                parts: 1,
                 factors: Factors::ADDRESS,
             },
             Self::WrongUserCodes => Row {
@@ -125,6 +156,7 @@ impl Rate {
                 policy: "token-requests",
                 period: MINUTE,
                 limit: |limits| limits.token_requests_per_minute,
+                parts: 1,
                 // The caller is everybody together, whose limit takes ten networks to use up.
                 factors: Factors { caller: 100, address: 5, network: 10 },
             },

@@ -105,6 +105,11 @@ impl AuditChain {
         }
     }
 
+    /// Returns the id of this node; `None` until its log is open.
+    pub(crate) fn node(&self) -> Option<String> {
+        self.log().as_ref().map(|log| log.node.clone())
+    }
+
     /// Returns the node if it is not known whether its last transaction was committed.
     pub(crate) fn unconfirmed(&self) -> Option<String> {
         let log = self.log();

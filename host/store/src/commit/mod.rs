@@ -21,5 +21,5 @@ pub(crate) use committer::{CommitResult, Committer, Database};
 pub(crate) use rates::Rates;
 pub(crate) use read_only::ReadValidator;
 pub use signals::InboxSignal;
-pub(crate) use signals::Signals;
+pub(crate) use signals::{Announcement, Signals};
 pub use verdict::{ConflictKey, Verdict};

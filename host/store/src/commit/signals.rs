@@ -1,7 +1,7 @@
 //! Announces commits to waiting tasks, on this node and on the others.
 
 use crate::{connection::Backend, error::DbError};
-use sqlx::{AssertSqlSafe, PgPool, postgres::PgListener};
+use sqlx::{AssertSqlSafe, Executor as _, PgPool, Row as _, postgres::PgListener};
 use std::{
     collections::BTreeSet,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -23,6 +23,14 @@ const NAMED_AGENTS: usize = 10_000;
 const LAST_NOTIFICATION: Duration = Duration::from_secs(1);
 /// The wait before the node listens or notifies again after the connection was lost.
 const RECONNECT_BACKOFF: Duration = Duration::from_secs(1);
+/// The wait before a node that cannot listen looks again for new events.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+/// The number of looks after which it also signals all agents: a look misses an event whose commit took longer than
+/// until the next look, and one that was held.
+const LOOKS_FOR_ALL: u32 = 15;
+/// Finds the number of the newest event, and of the newest one to all listeners.
+const NEWEST_EVENTS: &str = "SELECT (SELECT coalesce(max(seq), 0) FROM events),
+     (SELECT coalesce(max(seq), 0) FROM events WHERE audience = 'listeners')";
 
 /// The work and events that a commit has made available to waiting tasks.
 #[derive(Debug, Default)]
@@ -59,6 +67,16 @@ pub(crate) struct Signals {
 struct Others {
     waiting: Mutex<Waiting>,
     added: Notify,
+}
+
+/// The newest events that a node that cannot listen has seen.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    /// The number of the newest one, now and at the look before.
+    newest: i64,
+    before: i64,
+    /// The number of the newest one to all listeners.
+    to_all: i64,
 }
 
 #[derive(Debug, Default)]
@@ -151,9 +169,13 @@ impl Signals {
     /// Starts to notify the other nodes on one PostgreSQL, and to listen to them.
     pub(crate) fn connect(&self, backend: &Backend) {
         let Backend::Postgres(server) = backend else { return };
-        tokio::spawn(self.clone().listen_to(server.pool.clone()));
+        let connections = server.pool.connections();
+        match server.listening() {
+            Some(listening) => drop(tokio::spawn(self.clone().listen_to(listening.clone()))),
+            None => drop(tokio::spawn(self.clone().look_for_events(connections.clone()))),
+        }
         if let Some(others) = &self.others {
-            tokio::spawn(notify(Arc::clone(others), server.pool.clone()));
+            tokio::spawn(notify(Arc::clone(others), connections.clone()));
         }
     }
 
@@ -164,7 +186,7 @@ impl Signals {
         if sql.is_empty() {
             return;
         }
-        let notify = sqlx::raw_sql(AssertSqlSafe(sql)).execute(&server.pool);
+        let notify = sqlx::raw_sql(AssertSqlSafe(sql)).execute(server.pool.connections());
         if !matches!(tokio::time::timeout(LAST_NOTIFICATION, notify).await, Ok(Ok(_))) {
             tracing::debug!("the other nodes cannot be notified before the end");
         }
@@ -199,6 +221,57 @@ impl Signals {
             }
         }
         Ok(())
+    }
+}
+
+impl Signals {
+    /// Looks for events of other nodes until the pool is closed. Work that is due is looked for anyway.
+    async fn look_for_events(self, pool: PgPool) {
+        let mut seen = None;
+        for look in 0_u32.. {
+            let to_all = look.is_multiple_of(LOOKS_FOR_ALL);
+            match self.look(&pool, seen, to_all).await {
+                Ok(now) => seen = Some(now),
+                Err(error) => tracing::debug!(%error, "events of other nodes cannot be looked for"),
+            }
+            let wait = tokio::time::sleep(LOOK_INTERVAL);
+            if pool.close_event().do_until(wait).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Announces the events since the look before the last one. Each statement is a simple query, which a pooler gives
+    /// any session.
+    async fn look(
+        &self,
+        pool: &PgPool,
+        seen: Option<Seen>,
+        to_all: bool,
+    ) -> Result<Seen, sqlx::Error> {
+        let row = pool.fetch_one(NEWEST_EVENTS).await?;
+        let (newest, newest_to_all): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
+        let Some(seen) = seen else {
+            self.announce(&Announcement { to_all: true, ..Announcement::default() });
+            return Ok(Seen { newest, before: newest, to_all: newest_to_all });
+        };
+        let mut agents: Vec<String> = Vec::new();
+        if newest > seen.before {
+            let sql = format!(
+                "SELECT DISTINCT agent_id FROM inbox WHERE event_seq > {} LIMIT {}",
+                seen.before,
+                NAMED_AGENTS + 1
+            );
+            for row in pool.fetch_all(AssertSqlSafe(sql)).await? {
+                agents.push(row.try_get(0)?);
+            }
+        }
+        let to_all = to_all || newest_to_all > seen.to_all || agents.len() > NAMED_AGENTS;
+        if to_all {
+            agents.clear();
+        }
+        self.announce(&Announcement { agents, to_all, ..Announcement::default() });
+        Ok(Seen { newest, before: seen.newest, to_all: newest_to_all })
     }
 }
 

@@ -2,7 +2,9 @@
 
 use super::{
     native::Reader,
+    pooler::{self, ServerSettings},
     postgres::{self, LockTimeouts, PostgresServer},
+    schema,
     sqlite::{self, Sqlite},
     transaction::Transaction,
 };
@@ -10,7 +12,7 @@ use crate::{error::DbError, url::DatabaseUrl};
 use sea_query::{PostgresQueryBuilder, SelectStatement, SqliteQueryBuilder};
 use sea_query_sqlx::SqlxBinder as _;
 use serde_json::json;
-use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+use sqlx::{AssertSqlSafe, Executor as _, Row as _, postgres::PgConnectOptions};
 use std::sync::Arc;
 
 /// SQL types that both databases have.
@@ -108,33 +110,41 @@ pub struct Steps {
 }
 
 /// Brings the schema of a database up to date, creating the database if there is none.
-pub async fn migrate(url: &DatabaseUrl) -> Result<Steps, DbError> {
+pub async fn migrate(url: &DatabaseUrl, settings: &ServerSettings) -> Result<Steps, DbError> {
     // The query fails if there is no schema or no database yet.
     const STEP: &str = "SELECT max(version) FROM _sqlx_migrations";
     let (before, after) = match url {
         DatabaseUrl::Sqlite(path) => {
             let reader = Reader::open(path);
-            let before = reader.and_then(|reader| reader.find(STEP, &[json!([])]));
-            (before.unwrap_or_default(), sqlite::newest_step())
+            let before: Result<Vec<(Option<i64>,)>, DbError> =
+                reader.and_then(|reader| reader.find(STEP, &[json!([])]));
+            let before = before.unwrap_or_default();
+            (before.first().and_then(|(step,)| *step), sqlite::newest_step())
         }
         DatabaseUrl::Postgres(url) => {
-            let mut connection = PgConnection::connect(url).await?;
-            let before = sqlx::query_as(STEP).fetch_all(&mut connection).await;
-            connection.close().await?;
-            (before.unwrap_or_default(), postgres::newest_step())
+            let url: PgConnectOptions = url.parse()?;
+            let (mut connection, ..) = pooler::open_at_start(&url, settings.pooling).await?;
+            let before = match connection.fetch_one(STEP).await {
+                Ok(row) => row.try_get(0)?,
+                Err(_) => None,
+            };
+            (before, schema::newest_step())
         }
     };
-    Backend::open(url).await?.close().await;
-    Ok(Steps { before: before.first().and_then(|(step,)| *step), after })
+    Backend::open(url, settings).await?.close().await;
+    Ok(Steps { before, after })
 }
 
 impl Backend {
     /// Opens the database, creating it if there is none, and brings its schema up to date.
-    pub(crate) async fn open(url: &DatabaseUrl) -> Result<Self, DbError> {
+    pub(crate) async fn open(
+        url: &DatabaseUrl,
+        settings: &ServerSettings,
+    ) -> Result<Self, DbError> {
         match url {
             DatabaseUrl::Sqlite(path) => Ok(Self::Sqlite(Sqlite::open(path).await?)),
             DatabaseUrl::Postgres(url) => {
-                Ok(Self::Postgres(Arc::new(PostgresServer::open(url).await?)))
+                Ok(Self::Postgres(Arc::new(PostgresServer::open(url, settings).await?)))
             }
         }
     }

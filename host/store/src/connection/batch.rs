@@ -2,7 +2,8 @@
 //!
 //! sqlx waits for the answer to each statement with parameters, so the rows of these statements are part of the
 //! text, in base64: none of its characters has a meaning in SQL. A statement over rows is prepared in the session by
-//! the first text that has it, and its plan is kept.
+//! the first text that has it, and its plan is kept. Through a pooler there is no session that could keep it, so the rows
+//! are in the statement itself.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Value;
@@ -63,15 +64,15 @@ impl Batch {
     }
 
     /// Returns the text for a session, and for each statement of the text whether the caller wants what it finds.
-    /// Adds the statements that the text prepares.
-    pub(super) fn text(&self, prepared: &mut Prepared) -> (String, Vec<bool>) {
+    /// Adds the statements that the text prepares; without a session of its own, it prepares none.
+    pub(super) fn text(&self, prepared: Option<&mut Prepared>) -> (String, Vec<bool>) {
         let (mut text, mut wanted) = (String::new(), Vec::new());
         let mut add = |statement: &str, is_wanted: bool| {
             text.push_str(statement);
             text.push_str(";\n");
             wanted.push(is_wanted);
         };
-        let Prepared(numbers) = prepared;
+        let mut numbers = prepared.map(|Prepared(numbers)| numbers);
         for waiting in &self.0 {
             let (sql, rows, is_wanted) = match waiting {
                 Waiting::Plain(sql) => {
@@ -79,6 +80,11 @@ impl Batch {
                     continue;
                 }
                 Waiting::OverRows { sql, rows, is_wanted } => (sql, rows, *is_wanted),
+            };
+            let rows = literal(rows);
+            let Some(numbers) = numbers.as_deref_mut() else {
+                add(&with_rows(sql, &rows), is_wanted);
+                continue;
             };
             let number = match numbers.get(sql.as_str()).copied() {
                 Some(number) => number,
@@ -93,11 +99,25 @@ impl Batch {
                     number
                 }
             };
-            let rows = format!("convert_from(decode('{rows}', 'base64'), 'UTF8')");
             add(&format!("EXECUTE s{number}({rows})"), is_wanted);
         }
         (text, wanted)
     }
+}
+
+/// Returns a query over rows that are JSON arrays as a text without parameters.
+pub(super) fn plain(sql: &SqlStr, rows: Vec<Value>) -> String {
+    with_rows(sql, &literal(&STANDARD.encode(Value::Array(rows).to_string())))
+}
+
+/// Returns the expression for rows in base64.
+fn literal(rows: &str) -> String {
+    format!("convert_from(decode('{rows}', 'base64'), 'UTF8')")
+}
+
+/// Returns a statement with this expression in place of its parameter.
+fn with_rows(sql: &SqlStr, rows: &str) -> String {
+    sql.as_str().replace("$1", rows)
 }
 
 #[cfg(test)]
@@ -122,7 +142,7 @@ mod tests {
         batch.find(&FIND, vec![json!(["a"])]);
         batch.run(&DROP, vec![json!(["a"])]);
         batch.find(&FIND, vec![json!(["b"])]);
-        let (text, wanted) = batch.text(&mut prepared);
+        let (text, wanted) = batch.text(Some(&mut prepared));
         let statements: Vec<&str> = text.lines().collect();
         assert_eq!(statements.len(), 6, "{text}");
         assert_eq!(statements[0], "BEGIN;");
@@ -132,11 +152,27 @@ mod tests {
         assert!(statements[5].starts_with("EXECUTE s0("), "{text}");
         assert_eq!(wanted, [false, false, true, false, false, true]);
 
-        let (text, wanted) = batch.text(&mut prepared);
+        let (text, wanted) = batch.text(Some(&mut prepared));
         assert!(!text.contains("PREPARE"), "{text}");
         assert_eq!(wanted, [false, true, false, true]);
-        let (text, _) = batch.text(&mut Prepared::default());
+        let (text, _) = batch.text(Some(&mut Prepared::default()));
         assert_eq!(text.matches("PREPARE").count(), 2, "another session has prepared nothing");
+    }
+
+    #[test]
+    fn without_a_session_nothing_is_prepared() {
+        let mut batch = Batch::default();
+        batch.add("BEGIN");
+        batch.find(&FIND, vec![json!(["a"])]);
+        batch.run(&DROP, vec![json!(["b"])]);
+        let (text, wanted) = batch.text(None);
+        let statements: Vec<&str> = text.lines().collect();
+        assert_eq!(wanted, [false, true, false]);
+        assert!(!text.contains("PREPARE") && !text.contains("$1"), "{text}");
+        assert_eq!(statements[1], format!("{};", plain(&FIND, vec![json!(["a"])])));
+        assert_eq!(decoded(statements[1]), json!([["a"]]));
+        assert!(statements[1].ends_with("'UTF8')::jsonb);"), "{text}");
+        assert!(statements[2].starts_with("DELETE FROM t WHERE convert_from(decode('"), "{text}");
     }
 
     #[test]
@@ -144,7 +180,7 @@ mod tests {
         let hostile = json!(["'); DROP TABLE documents; --", "\\'", "$1 \u{0} é \u{1F980}", null]);
         let mut batch = Batch::default();
         batch.run(&DROP, vec![hostile.clone()]);
-        let (text, _) = batch.text(&mut Prepared::default());
+        let (text, _) = batch.text(Some(&mut Prepared::default()));
         assert_eq!(decoded(&text), json!([hostile]));
         let (_, execute) = text.split_once("EXECUTE").unwrap();
         assert_eq!(execute.matches('\'').count(), 6, "{text}");
@@ -158,7 +194,7 @@ mod tests {
             let sql = sqlx::AssertSqlSafe(format!("SELECT {number} WHERE $1 = ''"));
             let mut batch = Batch::default();
             batch.run(&sqlx::SqlSafeStr::into_sql_str(sql), vec![json!([])]);
-            let (text, wanted) = batch.text(&mut prepared);
+            let (text, wanted) = batch.text(Some(&mut prepared));
             let forgets = number == MOST_PREPARED;
             assert_eq!(text.starts_with("DEALLOCATE ALL;\nPREPARE s0(text)"), forgets, "{text}");
             assert_eq!(wanted.len(), if forgets { 3 } else { 2 });

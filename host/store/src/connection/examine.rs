@@ -1,10 +1,13 @@
 //! Looks at a database from outside, without changing it: for `portolan doctor`, also while a host uses it.
 
-use super::{pooler, postgres, sqlite};
+use super::{
+    pooler::{self, ServerSettings},
+    schema, sqlite,
+};
 use crate::{error::DbError, integers::unsigned, url::DatabaseUrl};
 use portolan_vocabulary::Timestamp;
 use rusqlite::{Connection as SqliteConnection, OpenFlags};
-use sqlx::{Connection as _, PgConnection, Row as _, postgres::PgConnectOptions};
+use sqlx::{Connection as _, Executor as _, Row as _, postgres::PgConnectOptions};
 use std::{
     fs::{File, TryLockError},
     path::Path,
@@ -48,7 +51,11 @@ pub fn is_in_use(path: &Path) -> bool {
 }
 
 /// Looks at a database for at most about this time. Returns `None` if there is no file yet.
-pub async fn examine(url: &DatabaseUrl, time: Duration) -> Result<Option<Examination>, DbError> {
+pub async fn examine(
+    url: &DatabaseUrl,
+    settings: &ServerSettings,
+    time: Duration,
+) -> Result<Option<Examination>, DbError> {
     match url {
         DatabaseUrl::Sqlite(path) if !path.exists() => Ok(None),
         DatabaseUrl::Sqlite(path) => {
@@ -59,8 +66,7 @@ pub async fn examine(url: &DatabaseUrl, time: Duration) -> Result<Option<Examina
         }
         DatabaseUrl::Postgres(url) => {
             let options: PgConnectOptions = url.parse().map_err(DbError::Sqlx)?;
-            let options = options.options([pooler::IDLE_TIMEOUT]);
-            let looked = tokio::time::timeout(time, examine_server(&options)).await;
+            let looked = tokio::time::timeout(time, examine_server(&options, settings)).await;
             let looked = looked.unwrap_or_else(|_| Err(DbError::Sqlx(sqlx::Error::PoolTimedOut)));
             looked.map(Some).map_err(|error| match error {
                 DbError::Sqlx(error) => pooler::not_connected(&options, error),
@@ -105,31 +111,35 @@ fn examine_file(path: &Path, time: Duration) -> Result<Examination, DbError> {
     Ok(found)
 }
 
-async fn examine_server(options: &PgConnectOptions) -> Result<Examination, DbError> {
-    let mut server = PgConnection::connect_with(options).await?;
-    pooler::ensure_own_session(&mut server, options).await?;
-    let row = sqlx::query(
+/// Every statement is a simple query, which needs no session of its own.
+async fn examine_server(
+    options: &PgConnectOptions,
+    settings: &ServerSettings,
+) -> Result<Examination, DbError> {
+    let (mut server, ..) = pooler::open(options, settings.pooling, Duration::ZERO).await?;
+    let row = server.fetch_one(
         "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT),
                 current_setting('transaction_read_only') = 'on',
                 (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
                 CAST(current_setting('max_connections') AS BIGINT),
                 to_regclass('_sqlx_migrations') IS NOT NULL",
-    )
-    .fetch_one(&mut server)
-    .await?;
+    );
+    let row = row.await?;
     let mut found = Examination {
-        newest_step: postgres::newest_step(),
+        newest_step: schema::newest_step(),
         server_time: Some(Timestamp::from_millis(unsigned(row.try_get(0)?))),
         is_read_only: row.try_get(1)?,
         connections: Some((unsigned(row.try_get(2)?), unsigned(row.try_get(3)?))),
         ..Examination::default()
     };
     if row.try_get(4)? {
-        found.step = sqlx::query_scalar(STEP).fetch_one(&mut server).await?;
+        found.step = server.fetch_one(STEP).await?.try_get(0)?;
     }
     if found.step == Some(found.newest_step) {
-        found.sealed_by = sqlx::query_scalar(SEALED_BY).fetch_all(&mut server).await?;
-        let newest: Option<i64> = sqlx::query_scalar(NEWEST_ROW).fetch_one(&mut server).await?;
+        for row in server.fetch_all(SEALED_BY).await? {
+            found.sealed_by.push(row.try_get(0)?);
+        }
+        let newest: Option<i64> = server.fetch_one(NEWEST_ROW).await?.try_get(0)?;
         found.newest_row_at = newest.map(|at| Timestamp::from_millis(unsigned(at)));
     }
     server.close().await?;

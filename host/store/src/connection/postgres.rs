@@ -2,26 +2,25 @@
 
 use super::{
     batch::Batch,
-    pooler,
+    failover::{Failover, has_ended},
+    pool::{self, ServerPool},
+    pooler::{self, LOCK_TIMEOUT, Pooling, ServerSettings, connect},
+    schema,
     session::Session,
     shares::Shares,
-    timeout::{ACQUIRE_TIMEOUT, OPEN_TIMEOUT},
 };
-use crate::error::DbError;
+use crate::{error::DbError, url::DatabaseUrl};
 use portolan_vocabulary::{Quota, Quotas, entropy};
 use serde_json::Value;
 use sqlx::{
     ConnectOptions as _, Connection as _, Executor as _, PgConnection, PgPool, SqlStr,
-    migrate::Migrator,
-    postgres::{PgConnectOptions, PgPoolOptions, PgRow},
+    postgres::{PgConnectOptions, PgRow},
 };
 use std::{
     str::FromStr as _,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
-
-static MIGRATIONS: Migrator = sqlx::migrate!("src/migrations/postgres");
 
 /// Each statement sees what was committed before it, also after waiting for a lock.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
@@ -30,32 +29,28 @@ const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 const ALONE_TURN: Duration = Duration::from_millis(300);
 const ALONE_PAUSE: Duration = Duration::from_millis(300);
 const ALONE_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a statement waits for a lock.
-const LOCK_TIMEOUT: &str = "10s";
-/// A connection that was idle for longer than this is tested before it is used.
-const PING_AFTER_IDLE: Duration = Duration::from_secs(1);
-const CONNECTIONS: u32 = 16;
-/// The first characters of PostgreSQL's codes for an end of the session from outside, such as a restart.
-const OPERATOR_INTERVENTION: &str = "57P";
+/// The number of connections outside the pools: one commits, one reads documents, and one validates reads.
+const SINGLE_CONNECTIONS: u32 = 3;
 /// The number of bytes of rows with which waiting statements are sent before the transaction ends.
 const MOST_WAITING: usize = 4 << 20;
 /// Keeps PostgreSQL from writing statements that fail to its log, if this user may decide that. The error is written
 /// all the same.
 const UNLOGGED: &str = "SELECT set_config('log_min_error_statement', 'panic', false)
      WHERE has_parameter_privilege('log_min_error_statement', 'SET')";
-/// The pause between attempts to connect while the host starts.
-const RETRY_INTERVAL: Duration = Duration::from_millis(100);
+/// The same in one transaction.
+const UNLOGGED_NOW: &str = "SELECT set_config('log_min_error_statement', 'panic', true)
+     WHERE has_parameter_privilege('log_min_error_statement', 'SET')";
+/// Lets the statements of a transaction find all rows by keys. New tables have no statistics from which the planner could
+/// see that an index is best.
+pub(super) const KEY_SETTINGS: &str = "SELECT set_config('enable_seqscan', 'off', true),
+     set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
+     set_config('jit', 'off', true)";
 /// The key of the advisory lock that commits share, and that is exclusive for work during which nothing may be
 /// committed: "portolan" as a number.
 const COMMIT_LOCK: i64 = i64::from_be_bytes(*b"portolan");
 /// The key of the advisory lock under which recordings are added and removed, and erasures are recorded. A transaction that
 /// needs the commit lock too takes that one first.
 const RECORDINGS_LOCK: i64 = i64::from_be_bytes(*b"recorded");
-
-/// Returns the newest step of the schema that this version knows.
-pub(super) fn newest_step() -> i64 {
-    MIGRATIONS.iter().map(|step| step.version).max().unwrap_or(0)
-}
 
 /// Returns the statement that waits until nothing is being committed, and lets nothing be committed until the end
 /// of the transaction.
@@ -71,10 +66,14 @@ pub(super) fn recordings_lock() -> String {
 
 #[derive(Debug)]
 pub(crate) struct PostgresServer {
-    pub(crate) pool: PgPool,
+    pub(crate) pool: ServerPool,
     /// For components' queries.
     pub(super) queries: PgPool,
     pub(super) shares: Shares,
+    pub(super) pooling: Pooling,
+    /// For what other nodes announce; `None` if no connection can listen.
+    listening: Option<PgPool>,
+    failover: Arc<Failover>,
     /// The session of the last commit, for the next one. A pool would test it before and after each use.
     idle_session: Mutex<Option<Session>>,
     /// The part of the counts of usage that this node adds to.
@@ -109,42 +108,89 @@ enum State {
 }
 
 impl PostgresServer {
-    pub(super) async fn open(url: &str) -> Result<Self, DbError> {
-        let options = PgConnectOptions::from_str(url)?.application_name("portolan").options([
-            // A node that hangs must not block the others.
-            pooler::IDLE_TIMEOUT,
-            ("lock_timeout", LOCK_TIMEOUT),
-        ]);
+    pub(super) async fn open(url: &str, settings: &ServerSettings) -> Result<Self, DbError> {
+        let url = PgConnectOptions::from_str(url)?.application_name("portolan");
         // Opened outside a pool, which would hide the reason of a failure to connect.
-        let mut first = connect_with_retries(&options)
-            .await
-            .map_err(|error| pooler::not_connected(&options, error))?;
-        pooler::ensure_own_session(&mut first, &options).await?;
-        let version = first.fetch_one("SHOW server_version_num").await?;
-        let version: String = sqlx::Row::try_get(&version, 0)?;
+        let (mut first, options, pooling) = pooler::open_at_start(&url, settings.pooling).await?;
+        let version = schema::server_version(&mut first).await?;
         if version.parse::<u32>().is_ok_and(|version| version < 150_000) {
             return Err(DbError::TooOld(version));
         }
-        MIGRATIONS.run(&mut first).await?;
-        merge_usage(&mut first).await?;
-        let batch_locks = batch_locks(&mut first).await?;
-        let shares = Shares::for_network();
-        let query_time = default_query_time().as_millis().to_string();
-        let queries = pool(shares.connections())
-            .connect_lazy_with(options.clone().options([("statement_timeout", query_time)]));
-        let pool = pool(CONNECTIONS).connect_lazy_with(options);
+        let direct = match (&settings.direct_url, pooling) {
+            (Some(DatabaseUrl::Postgres(url)), Pooling::Transaction) => {
+                let url = PgConnectOptions::from_str(url)?.application_name("portolan");
+                let (mut server, options, pooling) =
+                    pooler::open_at_start(&url, Some(Pooling::None)).await?;
+                schema::update(&mut server, pooling).await?;
+                Some(options)
+            }
+            _ => {
+                schema::update(&mut first, pooling).await?;
+                None
+            }
+        };
+        if pooling == Pooling::Transaction {
+            let listens = direct.is_some();
+            tracing::info!(listens, "a pooler gives each transaction any of its sessions");
+        }
+        schema::merge_usage(&mut first, COMMIT_LOCK).await?;
+        let batch_locks = schema::batch_locks(&mut first).await?;
+        let failover = Arc::default();
+        let pooled_connections = settings.connections.saturating_sub(SINGLE_CONNECTIONS);
+        let shares = Shares::for_network(pooled_connections / 2);
+        let query_options = match pooling {
+            Pooling::None => {
+                let query_time = default_query_time().as_millis().to_string();
+                options.clone().options([("statement_timeout", query_time)])
+            }
+            Pooling::Transaction => options.clone(),
+        };
+        let queries = pool::open_lazily(shares.connections(), query_options, &failover);
+        let for_work = pooled_connections.saturating_sub(shares.connections()).max(1);
+        let connections = pool::open_lazily(for_work, options, &failover);
+        let listening = match (pooling, direct) {
+            (Pooling::None, _) => Some(connections.clone()),
+            (Pooling::Transaction, direct) => {
+                direct.map(|options| pool::open_lazily(1, options, &failover))
+            }
+        };
+        let pool = ServerPool::new(connections, pooling, Arc::clone(&failover));
         let usage_part = i64::from_le_bytes(entropy()).checked_abs().unwrap_or(1).max(1);
         let idle_session = Mutex::default();
-        Ok(Self { pool, queries, shares, idle_session, usage_part, batch_locks })
+        Ok(Self {
+            pool,
+            queries,
+            shares,
+            pooling,
+            listening,
+            failover,
+            idle_session,
+            usage_part,
+            batch_locks,
+        })
     }
 
     pub(super) async fn close(&self) {
         self.queries.close().await;
-        self.pool.close().await;
+        self.pool.connections().close().await;
+        if let Some(listening) = &self.listening {
+            listening.close().await;
+        }
         if let Some(session) = self.take_idle_session() {
             // The server notices the end of the connection either way.
             let _closed = session.into_connection().close().await;
         }
+    }
+
+    /// Returns the connections that can listen to what other nodes announce; `None` if a pooler gives each transaction
+    /// another session, and nothing leads to the server itself.
+    pub(crate) fn listening(&self) -> Option<&PgPool> {
+        self.listening.as_ref()
+    }
+
+    /// Returns whether a connection that was opened then may lead to a server that is gone, or is a standby now.
+    pub(super) fn is_outdated(&self, opened: Instant) -> bool {
+        self.failover.is_outdated(opened)
     }
 
     fn take_idle_session(&self) -> Option<Session> {
@@ -211,8 +257,9 @@ impl PostgresServer {
 
     /// Sends the first statements of a transaction, perhaps twice, so the one that commits must not be among them.
     async fn begin(&self, first: &Batch) -> Result<(Session, Vec<Vec<PgRow>>), DbError> {
-        if let Some(mut session) = self.take_idle_session() {
-            match session.send(first).await {
+        let idle = self.take_idle_session();
+        if let Some(mut session) = idle.filter(|session| !self.is_outdated(session.opened)) {
+            match self.send(&mut session, first).await {
                 Ok(found) => return Ok((session, found)),
                 // The server may have restarted since the last commit.
                 Err(error) if has_ended(&error) => {}
@@ -220,11 +267,20 @@ impl PostgresServer {
             }
         }
         let mut session = self.open_session().await?;
-        let found = session.send(first).await?;
+        let found = self.send(&mut session, first).await?;
         Ok((session, found))
     }
 
-    /// Opens a connection outside the pool.
+    async fn send(
+        &self,
+        session: &mut Session,
+        batch: &Batch,
+    ) -> Result<Vec<Vec<PgRow>>, sqlx::Error> {
+        session.send(batch).await.inspect_err(|error| self.failover.note(error))
+    }
+
+    /// Opens a connection outside the pool, whose statements find all rows by keys. Through a pooler, they need
+    /// `KEY_SETTINGS` in their transaction.
     pub(crate) async fn connect(&self) -> Result<PgConnection, DbError> {
         Ok(connect(&self.options_for_keys()?).await?)
     }
@@ -232,33 +288,46 @@ impl PostgresServer {
     /// Opens a session for transactions. As the texts of its statements have content of callers, they are not logged.
     async fn open_session(&self) -> Result<Session, DbError> {
         let mut connection = connect(&self.options_for_keys()?.disable_statement_logging()).await?;
-        if let Err(error) = connection.execute(UNLOGGED).await {
+        if self.pooling == Pooling::None
+            && let Err(error) = connection.execute(UNLOGGED).await
+        {
             tracing::debug!(%error, "PostgreSQL may log the statements of commits");
         }
-        Ok(Session::new(connection))
+        Ok(Session::new(connection, self.pooling))
     }
 
     /// Returns the options of a connection whose statements find all rows by keys. New tables have no statistics from
     /// which the planner could see that an index is best.
     fn options_for_keys(&self) -> Result<PgConnectOptions, DbError> {
-        if self.pool.is_closed() {
+        let connections = self.pool.connections();
+        if connections.is_closed() {
             return Err(DbError::Closed);
         }
-        let options = self.pool.connect_options();
-        Ok(PgConnectOptions::clone(&options).options([
-            ("plan_cache_mode", "force_generic_plan"),
-            ("enable_seqscan", "off"),
-            ("enable_hashjoin", "off"),
-            ("enable_mergejoin", "off"),
-            ("jit", "off"),
-        ]))
+        let options = PgConnectOptions::clone(&connections.connect_options());
+        Ok(match self.pooling {
+            Pooling::None => options.options([
+                ("plan_cache_mode", "force_generic_plan"),
+                ("enable_seqscan", "off"),
+                ("enable_hashjoin", "off"),
+                ("enable_mergejoin", "off"),
+                ("jit", "off"),
+            ]),
+            // The texts of its statements have their rows.
+            Pooling::Transaction => options.disable_statement_logging(),
+        })
     }
 }
 
 impl PostgresTransaction {
     fn new(server: &Arc<PostgresServer>) -> Self {
         let mut waiting = Batch::default();
-        waiting.add(BEGIN);
+        match server.pooling {
+            Pooling::None => waiting.add(BEGIN),
+            Pooling::Transaction => {
+                let begin = Pooling::BEGIN.split("; ").chain([KEY_SETTINGS, UNLOGGED_NOW]);
+                begin.for_each(|statement| waiting.add(statement));
+            }
+        }
         Self { server: Arc::clone(server), state: State::New, waiting }
     }
 
@@ -311,7 +380,7 @@ impl PostgresTransaction {
         let (session, found) = match std::mem::replace(&mut self.state, State::Failed) {
             State::New => self.server.begin(&batch).await?,
             State::Begun(mut session) => {
-                let found = session.send(&batch).await?;
+                let found = self.server.send(&mut session, &batch).await?;
                 (session, found)
             }
             State::Failed => return Err(DbError::Closed),
@@ -348,82 +417,7 @@ impl PostgresTransaction {
     }
 }
 
-/// Returns whether an error is about a session that has ended: the connection is lost, or the server says so.
-fn has_ended(error: &sqlx::Error) -> bool {
-    match error.as_database_error() {
-        None => true,
-        Some(error) => error.code().is_some_and(|code| code.starts_with(OPERATOR_INTERVENTION)),
-    }
-}
-
 /// Returns how long a component's query may take if the operator has set no other time.
 pub(super) fn default_query_time() -> Duration {
     Quotas::default().time("", Quota::QueryMs)
-}
-
-/// Adds the counts of usage of all nodes together, unless something is being committed. Nodes that run count on from
-/// zero.
-async fn merge_usage(connection: &mut PgConnection) -> Result<(), DbError> {
-    const MERGE: &str = "WITH parts AS (DELETE FROM collection_usage WHERE part <> 0 RETURNING *)
-         INSERT INTO collection_usage AS u (collection, part, documents, tombstones, bytes)
-         SELECT collection, 0, sum(documents), sum(tombstones), sum(bytes) FROM parts GROUP BY collection
-         ON CONFLICT (collection, part) DO UPDATE SET documents = u.documents + excluded.documents,
-             tombstones = u.tombstones + excluded.tombstones, bytes = u.bytes + excluded.bytes;
-         WITH parts AS (DELETE FROM timer_usage WHERE part <> 0 RETURNING *)
-         INSERT INTO timer_usage AS u (capability, part, timers, bytes)
-         SELECT capability, 0, sum(timers), sum(bytes) FROM parts GROUP BY capability
-         ON CONFLICT (capability, part) DO UPDATE SET timers = u.timers + excluded.timers,
-             bytes = u.bytes + excluded.bytes";
-    let mut transaction = connection.begin().await?;
-    let is_alone: bool = sqlx::query_scalar("SELECT pg_try_advisory_xact_lock($1)")
-        .bind(COMMIT_LOCK)
-        .fetch_one(&mut *transaction)
-        .await?;
-    if is_alone {
-        sqlx::raw_sql(MERGE).execute(&mut *transaction).await?;
-    }
-    Ok(transaction.commit().await?)
-}
-
-/// Returns how many locks a batch should take at most: a sixteenth of those for which the server has room.
-async fn batch_locks(connection: &mut PgConnection) -> Result<usize, DbError> {
-    const ROOM: &str = "SELECT CAST(current_setting('max_locks_per_transaction') AS BIGINT)
-        * (CAST(current_setting('max_connections') AS BIGINT)
-           + CAST(current_setting('max_prepared_transactions') AS BIGINT))";
-    let room: i64 = sqlx::query_scalar(ROOM).fetch_one(connection).await?;
-    Ok(usize::try_from(room / 16).unwrap_or(0))
-}
-
-fn pool(connections: u32) -> PgPoolOptions {
-    PgPoolOptions::new()
-        .max_connections(connections)
-        .acquire_timeout(ACQUIRE_TIMEOUT)
-        .test_before_acquire(false)
-        .before_acquire(|connection, usage| {
-            Box::pin(async move {
-                if usage.idle_for > PING_AFTER_IDLE {
-                    connection.ping().await?;
-                }
-                Ok(true)
-            })
-        })
-}
-
-/// Retries for a short time, because a server that has just started accepts no connections yet. A pooler refuses again.
-async fn connect_with_retries(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
-    let begun = Instant::now();
-    loop {
-        match connect(options).await {
-            Err(error) if pooler::refusal(&error).is_none() && begun.elapsed() < OPEN_TIMEOUT => {
-                tokio::time::sleep(RETRY_INTERVAL).await;
-            }
-            ended => return ended,
-        }
-    }
-}
-
-async fn connect(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
-    let connected =
-        tokio::time::timeout(ACQUIRE_TIMEOUT, PgConnection::connect_with(options)).await;
-    connected.map_err(|_| std::io::Error::from(std::io::ErrorKind::TimedOut))?
 }

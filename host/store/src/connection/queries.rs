@@ -3,6 +3,7 @@
 use super::{
     backend::Backend,
     native::{FromNative, QueryConnection},
+    pooler::Pooling,
     postgres::{PostgresServer, default_query_time},
     timeout::ACQUIRE_TIMEOUT,
 };
@@ -11,7 +12,7 @@ use futures_util::{Stream, TryStreamExt as _};
 use rustix::time::{ClockId, clock_gettime};
 use sea_query::{PostgresQueryBuilder, SelectStatement, SqliteQueryBuilder};
 use sea_query_sqlx::{SqlxBinder as _, SqlxValues};
-use sqlx::{AssertSqlSafe, FromRow, postgres::PgRow};
+use sqlx::{AssertSqlSafe, FromRow, Postgres, postgres::PgRow};
 use std::{
     sync::{
         Arc,
@@ -163,21 +164,39 @@ async fn run_on_postgres<T: FromEither>(
     if budget.taken() >= budget.limit {
         return Ok(None);
     }
-    let mut connection = match is_of_component {
-        true => server.queries.acquire().await?,
-        false => server.pool.acquire().await?,
+    let connections = match is_of_component {
+        true => &server.queries,
+        false => server.pool.connections(),
     };
-    let has_own_limit = is_of_component && budget.limit != default_query_time();
-    if has_own_limit {
-        let limit = budget.limit.as_millis().min(LONGEST_MS);
-        let limit = format!("SET statement_timeout = {limit}");
-        sqlx::raw_sql(AssertSqlSafe(limit)).execute(&mut *connection).await?;
-    }
-    let rows = sqlx::query_as_with(AssertSqlSafe(sql), values).fetch(&mut *connection);
-    let fetched = take_while(rows, is_wanted).await;
-    if has_own_limit {
-        sqlx::raw_sql("RESET statement_timeout").execute(&mut *connection).await?;
-    }
+    let limit = budget.limit.as_millis().min(LONGEST_MS);
+    let fetched = match server.pooling {
+        Pooling::None => {
+            let has_own_limit = is_of_component && budget.limit != default_query_time();
+            let mut connection = connections.acquire().await?;
+            if has_own_limit {
+                let limit = format!("SET statement_timeout = {limit}");
+                sqlx::raw_sql(AssertSqlSafe(limit)).execute(&mut *connection).await?;
+            }
+            let rows = sqlx::query_as_with(AssertSqlSafe(sql), values).fetch(&mut *connection);
+            let fetched = take_while(rows, is_wanted).await;
+            if has_own_limit {
+                sqlx::raw_sql("RESET statement_timeout").execute(&mut *connection).await?;
+            }
+            fetched
+        }
+        Pooling::Transaction => {
+            let mut begin = Pooling::BEGIN.to_owned();
+            if is_of_component {
+                begin.push_str(&format!("; SET LOCAL statement_timeout = {limit}"));
+            }
+            let mut transaction = connections.begin_with(AssertSqlSafe(begin)).await?;
+            let query = sqlx::query_as_with::<Postgres, T, _>(AssertSqlSafe(sql), values);
+            let rows = query.persistent(false).fetch(&mut *transaction);
+            let fetched = take_while(rows, is_wanted).await;
+            transaction.rollback().await?;
+            fetched
+        }
+    };
     budget.taken_us.fetch_add(micros(begun.elapsed()), Ordering::Relaxed);
     Ok(Some(fetched?))
 }

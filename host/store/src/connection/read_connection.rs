@@ -2,21 +2,25 @@
 
 use super::{
     backend::Backend,
+    batch::plain,
     native::{FromNative, Reader},
-    postgres::PostgresServer,
+    pooler::Pooling,
+    postgres::{KEY_SETTINGS, PostgresServer},
 };
 use crate::error::DbError;
 use futures_util::TryStreamExt as _;
 use serde_json::Value;
-use sqlx::{FromRow, PgConnection, SqlStr, postgres::PgRow};
-use std::sync::Arc;
+use sqlx::{
+    AssertSqlSafe, Either, Executor as _, FromRow, PgConnection, Postgres, SqlStr, postgres::PgRow,
+};
+use std::{sync::Arc, time::Instant};
 use tokio::sync::mpsc;
 
 /// A connection of one task. On SQLite a read blocks the thread.
 pub(crate) enum ReadConnection {
     Sqlite(Reader),
-    /// The connection is `None` before the first read, and after a read that failed.
-    Postgres(Arc<PostgresServer>, Option<PgConnection>),
+    /// The connection, and when it was opened; `None` before the first read, and after a read that failed.
+    Postgres(Arc<PostgresServer>, Option<(PgConnection, Instant)>),
 }
 
 impl ReadConnection {
@@ -46,22 +50,50 @@ impl ReadConnection {
                 Ok(state)
             }
             Self::Postgres(server, idle) => {
-                let rows = Value::Array(rows).to_string();
+                let statement = Statement::new(server.pooling, sql, rows);
                 // The server may have restarted since the last statement.
-                let reused = match idle.take() {
-                    Some(connection) => match read(connection, sql, &rows, begin(), &add).await {
-                        Err(error) if error.is_about_content() => return Err(error),
-                        read => read.ok(),
-                    },
+                let idle_now = idle.take().filter(|(_, opened)| !server.is_outdated(*opened));
+                let reused = match idle_now {
+                    Some((connection, opened)) => {
+                        match read(connection, &statement, begin(), &add).await {
+                            Err(error) if error.is_about_content() => return Err(error),
+                            read => {
+                                read.ok().map(|(connection, state)| (connection, opened, state))
+                            }
+                        }
+                    }
                     None => None,
                 };
-                let (connection, state) = match reused {
+                let (connection, opened, state) = match reused {
                     Some(read) => read,
-                    None => read(server.connect().await?, sql, &rows, begin(), &add).await?,
+                    None => {
+                        let (connection, opened) = (server.connect().await?, Instant::now());
+                        let (connection, state) =
+                            read(connection, &statement, begin(), &add).await?;
+                        (connection, opened, state)
+                    }
                 };
-                *idle = Some(connection);
+                *idle = Some((connection, opened));
                 Ok(state)
             }
+        }
+    }
+}
+
+/// A statement over rows, as the connections take it.
+enum Statement {
+    /// With its rows as a parameter.
+    Prepared(SqlStr, String),
+    /// With its rows in its text, after a statement with the settings of the transaction. A simple query of several
+    /// statements is one transaction, also for a pooler, and ends it whether or not it fails.
+    Plain(String),
+}
+
+impl Statement {
+    fn new(pooling: Pooling, sql: &SqlStr, rows: Vec<Value>) -> Self {
+        match pooling {
+            Pooling::None => Self::Prepared(sql.clone(), Value::Array(rows).to_string()),
+            Pooling::Transaction => Self::Plain(format!("{KEY_SETTINGS};\n{}", plain(sql, rows))),
         }
     }
 }
@@ -69,17 +101,27 @@ impl ReadConnection {
 /// Runs a statement, and returns the connection with the state.
 async fn read<T, S>(
     mut connection: PgConnection,
-    sql: &SqlStr,
-    rows: &str,
+    statement: &Statement,
     mut state: S,
     add: &impl Fn(&mut S, T),
 ) -> Result<(PgConnection, S), DbError>
 where
     T: Send + Unpin + for<'r> FromRow<'r, PgRow>,
 {
-    let mut found = sqlx::query_as(sql.clone()).bind(rows).fetch(&mut connection);
-    while let Some(row) = found.try_next().await? {
-        add(&mut state, row);
+    let (mut found, mut other_statements) = match statement {
+        Statement::Prepared(sql, rows) => {
+            let query = sqlx::query::<Postgres>(sql.clone()).bind(rows.as_str());
+            (connection.fetch_many(query), 0)
+        }
+        Statement::Plain(text) => (connection.fetch_many(AssertSqlSafe(text.clone())), 1),
+    };
+    while let Some(step) = found.try_next().await? {
+        match step {
+            Either::Right(row) if other_statements == 0 => add(&mut state, T::from_row(&row)?),
+            Either::Right(_) => {}
+            // The end of a statement.
+            Either::Left(_) => other_statements = 0,
+        }
     }
     drop(found);
     Ok((connection, state))

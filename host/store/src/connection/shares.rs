@@ -39,9 +39,11 @@ impl Shares {
         Self::new((processors / 2).clamp(MIN_QUERIES, MAX_QUERIES))
     }
 
-    /// Returns the shares for a database behind a network, whose queries mostly wait.
-    pub(super) fn for_network() -> Self {
-        Self::new(MIN_QUERIES * 2)
+    /// Returns the shares for a database behind a network, whose queries mostly wait: of at most so many connections, but
+    /// of one for each capability that can use its whole share.
+    pub(super) fn for_network(connections: u32) -> Self {
+        let connections = usize::try_from(connections).unwrap_or(usize::MAX);
+        Self::new((connections / CAPABILITIES).max(1))
     }
 
     fn new(per_capability: usize) -> Self {

@@ -8,6 +8,7 @@ use crate::{
 };
 use portolan_vocabulary::{Keyring, Timestamp};
 use serde::Serialize;
+use std::time::Instant;
 
 /// The maximum number of webhooks that are listed.
 const MAX_LISTED: i64 = 100;
@@ -47,6 +48,30 @@ impl Store {
         let now = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
         let now: i64 = sqlx::query_scalar(now).fetch_one(&server.pool).await?;
         Ok(Some(Timestamp::from_millis(unsigned(now))))
+    }
+
+    /// Corrects the clock by that of the database server, so that the nodes of a database have one time for what is due
+    /// and for leases. Does nothing while the last measurement is good, on SQLite, and with a fixed clock.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the server cannot be asked.
+    pub async fn follow_server_clock(&self) -> Result<(), DbError> {
+        let (clock, begun) = (&self.inner.clock, Instant::now());
+        let Some(own) = clock.followed() else { return Ok(()) };
+        if self.inner.server_clock.is_known(own, begun) {
+            return Ok(());
+        }
+        let Some(server) = self.server_time().await? else { return Ok(()) };
+        let request = (begun, begun.elapsed());
+        if let Some(correction) = self.inner.server_clock.note((own, server), request) {
+            tracing::warn!(
+                milliseconds = correction,
+                "the clock is corrected by that of the database server; let both machines follow a time server"
+            );
+            clock.correct(correction);
+        }
+        Ok(())
     }
 
     /// Returns the time of the newest row of the audit log; `None` if it has no rows.

@@ -44,6 +44,7 @@ pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> 
         anonymous_calls_per_minute: NO_LIMIT,
         claimed_calls_per_minute: NO_LIMIT,
         writes_per_minute: NO_LIMIT,
+        work_ms_per_hour: NO_LIMIT,
         messages_per_hour: NO_LIMIT,
         connections_per_address: NO_LIMIT,
         ..Limits::default()

@@ -27,8 +27,9 @@ pub(super) async fn find_problems(config: &Config, keys: Option<&[String]>) -> V
             format!("`fuser -v {name}-lock` names it; wait for its start, or end it; two hosts cannot use one file"),
         ));
     }
-    match examine(&config.database_url, EXAMINATION_TIME).await {
-        Ok(Some(found)) => problems.extend(judge(&found, keys)),
+    let (url, server) = (&config.database_url, &config.database_server);
+    match examine(url, server, EXAMINATION_TIME).await {
+        Ok(Some(found)) => problems.extend(judge(&found, keys, server.connections)),
         // The first start makes it.
         Ok(None) => {}
         Err(error) => problems.push(unusable(&error)),
@@ -42,7 +43,7 @@ fn unusable(error: &DbError) -> Problem {
             "start the server (`systemctl start postgresql`), and try database_url: psql \"$PORTOLAN_DATABASE_URL\" -c 'select 1'"
         }
         DbError::Pooler { .. } => {
-            "name PostgreSQL itself in database_url, and not PgBouncer or another pooler in front of it; a node holds at most 34 connections, which max_connections must have room for"
+            "of PgBouncer, set pool_mode = transaction, and leave database_pooler out or write database_pooler = \"transaction\"; or name PostgreSQL itself in database_url (in database_direct_url always)"
         }
         _ => {
             "if it is damaged: `portolan restore FILE` with the newest backup; if it is only closed to this user: chown -R portolan: on its folder"
@@ -51,7 +52,7 @@ fn unusable(error: &DbError) -> Problem {
     Problem::unready(&DATABASE, error.to_string(), fix)
 }
 
-fn judge(found: &Examination, keys: Option<&[String]>) -> Vec<Problem> {
+fn judge(found: &Examination, keys: Option<&[String]>, node_connections: u32) -> Vec<Problem> {
     let mut problems = Vec::new();
     if let Some(damage) = &found.damage {
         problems.push(Problem::unready(
@@ -96,9 +97,9 @@ fn judge(found: &Examination, keys: Option<&[String]>) -> Vec<Problem> {
         problems.push(Problem::warning(
             &DATABASE,
             format!(
-                "{open} of {maximum} connections of the server are open, and a node takes up to 34"
+                "{open} of {maximum} connections of the server are open, and a node takes up to {node_connections}"
             ),
-            "raise max_connections in postgresql.conf and restart the server, or end other clients",
+            "raise max_connections in postgresql.conf and restart the server, lower database_connections, or end other clients",
         ));
     }
     if let Some(own) = keys {
