@@ -234,6 +234,29 @@ async fn the_work_of_an_address_is_bounded_over_all_endpoints_and_restarts() {
     assert_eq!(read(&host, "/healthz", "198.51.100.1").await.status, 200);
 }
 
+#[tokio::test]
+async fn the_work_of_claimed_agents_counts_for_no_address() {
+    let limits = format!("{LIMITS}work_ms_per_hour = 20\n");
+    let host = Host::start(Options::with(&["ledger"]).configuration(&limits)).await;
+    let (claimed, other) = (host.claimed_agent().await, host.agent().await);
+    other.call("ledger", balance()).await.assert_refused(404, "account_not_found");
+    // Somebody else at the address uses up its work.
+    let mut requests = 0;
+    while host.send(Method::GET, "/no/such/path", &[], None).await.status == 404 {
+        requests += 1;
+    }
+    assert!((10..20).contains(&requests), "{requests}");
+    for _ in 0..6 {
+        claimed.call("ledger", balance()).await.assert_refused(404, "account_not_found");
+    }
+    let refused = other.call("ledger", balance()).await;
+    refused.assert_refused(429, "rate_limited");
+    assert_eq!(refused.body["conflict"]["name"], "work_ms_per_hour");
+    let forged = [("authorization", "Bearer forged")];
+    let path = "/v1/capabilities/ledger/call";
+    host.send(Method::POST, path, &forged, None).await.assert_refused(429, "rate_limited");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn nodes_share_what_an_address_has_used() {
     let postgres = Postgres::start(100);

@@ -1,6 +1,11 @@
 //! Counts the requests of each address and their cost, and refuses those above the rates before a route handles them.
 
-use crate::{App, address::ClientAddress, refusal::Refusal, work};
+use crate::{
+    App,
+    address::ClientAddress,
+    refusal::Refusal,
+    work::{self, Deferred},
+};
 use axum::{
     extract::{Request, State},
     middleware::Next,
@@ -11,11 +16,16 @@ use std::sync::Arc;
 pub(super) async fn count_request(
     State(app): State<Arc<App>>,
     ClientAddress(address): ClientAddress,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Result<Response, Refusal> {
     app.host.rates.count_request(address)?;
     let largest_body = app.host.sandbox.limits().call_input_bytes;
-    app.host.rates.charge_work(address, work::estimate(&request, largest_body))?;
+    let work = work::estimate(&request, largest_body);
+    if work::will_be_authenticated(&request) {
+        request.extensions_mut().insert(Deferred(work));
+    } else {
+        app.host.rates.charge_work(address, work)?;
+    }
     Ok(next.run(request).await)
 }

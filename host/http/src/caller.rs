@@ -1,6 +1,6 @@
 //! The caller and the capability of a request, as arguments of handlers.
 
-use crate::{App, address::ClientAddress, refusal::Refusal};
+use crate::{App, address::ClientAddress, refusal::Refusal, work::Deferred};
 use axum::{
     extract::{FromRequestParts, Path},
     http::{HeaderMap, header::AUTHORIZATION, request::Parts},
@@ -35,11 +35,8 @@ impl FromRequestParts<Arc<App>> for Authenticated {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refusal> {
-        let Ok(ClientAddress(address)) = ClientAddress::from_request_parts(parts, app).await;
-        let token = bearer(&parts.headers)?;
-        let identity = &app.host.identity;
-        let caller = identity.authenticate_request(token, identity.audience(), address);
-        Ok(Self(caller.await?))
+        let (caller, _) = authenticate(app, parts, app.host.identity.audience()).await?;
+        Ok(Self(caller))
     }
 }
 
@@ -49,6 +46,29 @@ impl<S: Send + Sync> FromRequestParts<S> for Token {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
         Ok(Self(bearer(&parts.headers)?.to_owned()))
     }
+}
+
+/// Returns the agent of a request's bearer token for this audience, and the token. Charges the cost of the request to its
+/// address, unless the agent is claimed.
+pub(super) async fn authenticate<'t>(
+    app: &Arc<App>,
+    parts: &'t mut Parts,
+    audience: &str,
+) -> Result<(AgentCaller, &'t str), Refusal> {
+    let Ok(ClientAddress(address)) = ClientAddress::from_request_parts(parts, app).await;
+    let deferred = parts.extensions.remove::<Deferred>();
+    let authenticated = match bearer(&parts.headers) {
+        Ok(token) => {
+            let caller = app.host.identity.authenticate_request(token, audience, address).await;
+            caller.map(|caller| (caller, token))
+        }
+        Err(error) => Err(error),
+    };
+    let is_claimed = matches!(&authenticated, Ok((caller, _)) if caller.owner_id.is_some());
+    if let (false, Some(Deferred(work))) = (is_claimed, deferred) {
+        app.host.rates.charge_work(address, work)?;
+    }
+    Ok(authenticated?)
 }
 
 /// Returns the bearer token of the `Authorization` header. Fails with `NoToken` if there is no such

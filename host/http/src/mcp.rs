@@ -1,8 +1,8 @@
 //! `/mcp`: authentication and sessions of MCP requests. Crate `mcp` handles the messages.
 
 use crate::{
-    App, address::ClientAddress, caller::bearer, input::read_bytes, refusal::Refusal,
-    request_id::RequestId, trace::RequestTrace,
+    App, caller::authenticate, input::read_bytes, refusal::Refusal, request_id::RequestId,
+    trace::RequestTrace,
 };
 use axum::{
     Extension, Json, Router,
@@ -129,11 +129,7 @@ impl<S: ServerHandler + Send + 'static> FromRequestParts<Arc<Endpoint<S>>> for B
         endpoint: &Arc<Endpoint<S>>,
     ) -> Result<Self, Refusal> {
         let app = &endpoint.app;
-        let Ok(ClientAddress(address)) = ClientAddress::from_request_parts(parts, app).await;
-        let token = bearer(&parts.headers)?;
-        let identity = &app.host.identity;
-        let audience = identity.mcp_audience();
-        let caller = identity.authenticate_request(token, audience, address).await?;
+        let (caller, token) = authenticate(app, parts, app.host.identity.mcp_audience()).await?;
         Ok(Self(caller, Arc::from(token)))
     }
 }

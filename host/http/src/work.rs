@@ -1,8 +1,16 @@
 //! The estimated cost of a request of each kind, as far as its path and its size tell. The run time of calls is
 //! charged as it is measured.
 
-use axum::{body::HttpBody as _, extract::Request};
+use axum::{body::HttpBody as _, extract::Request, http::header::AUTHORIZATION};
 use portolan_pipeline::Work;
+
+/// The cost of a request that is charged only if no claimed agent makes it: what a claimed agent does counts for its
+/// person, because many people may share an address.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Deferred(pub(super) Work);
+
+/// The beginnings of the paths whose requests are authenticated by a bearer token, as `caller::authenticate` does.
+const AUTHENTICATED: [&str; 2] = ["/mcp", "/v1/agent-events/"];
 
 /// The cost of requests whose paths begin and end so.
 struct Kind {
@@ -18,6 +26,8 @@ const fn kind(begins: &'static str, ends: &'static str, micros: u64, bytes: u64)
     Kind { begins, ends, micros, bytes }
 }
 
+/// How the paths of calls begin and end.
+const CALLS: (&str, &str) = ("/v1/capabilities/", "/call");
 /// The time of processors for each KiB of a request, in microseconds: the reading, and the parsing of JSON, forms and
 /// assertions.
 const MICROS_PER_KIB: u64 = 20;
@@ -28,7 +38,7 @@ const QUERY_MICROS_PER_KIB: u64 = 100;
 /// request of the kind, rounded up. The last one, which every path has, is for documents that are made for each
 /// request.
 const KINDS: [Kind; 30] = [
-    kind("/v1/capabilities/", "/call", 250, 16),
+    kind(CALLS.0, CALLS.1, 250, 16),
     kind("/mcp", "", 1_000, 16),
     kind("/v1/agent-events/", "", 400, 0),
     kind("/v1/agents/register", "", 1_000, 2_000),
@@ -79,6 +89,14 @@ pub(super) fn estimate(request: &Request, largest_body: u64) -> Work {
     Work { micros: (size / 1024).saturating_add(micros), bytes }
 }
 
+/// Returns whether a request has a token by which its caller will be known.
+pub(super) fn will_be_authenticated(request: &Request) -> bool {
+    let path = request.uri().path();
+    let is_call = path.starts_with(CALLS.0) && path.ends_with(CALLS.1);
+    (is_call || AUTHENTICATED.iter().any(|begins| path.starts_with(begins)))
+        && request.headers().contains_key(AUTHORIZATION)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +106,22 @@ mod tests {
         let request = Request::builder().uri(path).body(body).unwrap();
         let Work { micros, bytes } = estimate(&request, 1 << 18);
         (micros, bytes)
+    }
+
+    #[test]
+    fn requests_with_a_token_are_told_from_others() {
+        let with_token = |path: &str| {
+            let request = Request::builder().uri(path).header(AUTHORIZATION, "Bearer x");
+            will_be_authenticated(&request.body(Body::empty()).unwrap())
+        };
+        for path in ["/mcp", "/mcp/all", "/v1/capabilities/greeter/call", "/v1/agent-events/ack"] {
+            assert!(with_token(path), "{path}");
+            let without = Request::builder().uri(path).body(Body::empty()).unwrap();
+            assert!(!will_be_authenticated(&without), "{path}");
+        }
+        for path in ["/healthz", "/v1/capabilities/greeter/schema", "/oauth/token"] {
+            assert!(!with_token(path), "{path}");
+        }
     }
 
     #[test]

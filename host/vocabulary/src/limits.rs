@@ -263,16 +263,16 @@ impl Limits {
                 self.work_ms_per_hour,
                 "millisecond",
                 1,
-                "Time of processors an hour for the requests of one address, as estimated for each kind, \
-                 with the run time of its unclaimed agents.",
+                "Time of processors an hour for the requests of one address but those of claimed agents, as \
+                 estimated for each kind, with the run time of its unclaimed agents.",
             ),
             row(
                 "stored_bytes_per_hour",
                 self.stored_bytes_per_hour,
                 "byte",
                 1,
-                "Bytes an hour that requests of one address may add to the database, as estimated for \
-                 each kind.",
+                "Bytes an hour that requests of one address but those of claimed agents may add to the \
+                 database, as estimated for each kind.",
             ),
             row(
                 "token_requests_per_minute",
