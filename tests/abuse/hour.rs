@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 /// The host gives this part of the work and of the stored bytes of production.
 const PART: u64 = 20;
 /// The settings that bound all endpoints together.
-const BUDGETS: [&str; 2] = ["work_ms_per_hour", "stored_bytes_per_hour"];
+const BUDGETS: [&str; 3] = ["work_ms_per_hour", "page_work_ms_per_hour", "stored_bytes_per_hour"];
 /// Registrations store the most for each request, and few are permitted: they are sent in one of so many rounds.
 const RARE: usize = 20;
 /// The rounds after which the budget must be used up.
@@ -25,18 +25,17 @@ const ROUNDS: usize = 2_000;
 /// This text in a path or a body is replaced by the number of the round.
 const NUMBER: &str = "{n}";
 
-fn budgets() -> [u64; 2] {
+fn budgets() -> [u64; 3] {
     let limits = Limits::default();
-    [limits.work_ms_per_hour, limits.stored_bytes_per_hour].map(|limit| limit / PART)
+    let all = [limits.work_ms_per_hour, limits.page_work_ms_per_hour, limits.stored_bytes_per_hour];
+    all.map(|limit| limit / PART)
 }
 
 /// The host of this abuse.
 pub fn options() -> Options {
-    let [work, bytes] = budgets();
-    let settings = format!(
-        "{LIVE}feeds_dir = {:?}\n[limits]\nwork_ms_per_hour = {work}\nstored_bytes_per_hour = {bytes}\n",
-        city().join("feeds")
-    );
+    let budgets = BUDGETS.iter().zip(budgets()).map(|(name, part)| format!("{name} = {part}\n"));
+    let budgets: String = budgets.collect();
+    let settings = format!("{LIVE}feeds_dir = {:?}\n[limits]\n{budgets}", city().join("feeds"));
     let names = names();
     let names: Vec<_> = names.iter().map(String::as_str).collect();
     Options::with(&names).configuration(&settings)
@@ -198,12 +197,12 @@ async fn use_up(attacker: &Attacker<'_>, requests: &[Request]) {
     panic!("{ROUNDS} rounds are not refused");
 }
 
-/// Returns what an address has used of both budgets and not got back.
-async fn used(scene: &Scene<'_>, account: &str) -> [u64; 2] {
+/// Returns what an address has used of each budget and not got back.
+async fn used(scene: &Scene<'_>, account: &str) -> [u64; 3] {
     let callers = scene.host.operate("/callers").await.body;
     let accounts = callers["accounts"].as_array().unwrap_or_else(|| panic!("{callers}"));
     let Some(found) = accounts.iter().find(|found| found["account"] == account) else {
-        return [0; 2];
+        return [0; 3];
     };
     let rates = found["rates"].as_array().unwrap();
     BUDGETS.map(|name| {
@@ -230,13 +229,15 @@ async fn everything(scene: &Scene<'_>) -> Cost {
     let refused = attacker.get("/healthz").await;
     refused.assert_refused(429, "rate_limited");
     let conflict = &refused.body["conflict"];
-    assert_eq!((&conflict["name"], &conflict["of"]), (&json!(BUDGETS[0]), &json!("address")));
+    assert_eq!((&conflict["name"], &conflict["of"]), (&json!(BUDGETS[1]), &json!("address")));
     assert!(refused.header("retry-after").parse::<u64>().unwrap() > 0);
     // The budget at once, and what has refilled in the hour.
-    let [work, bytes] = budgets();
-    println!("accounted: {} ms of {work}, {} bytes of {bytes}", accounted[0], accounted[1]);
-    assert!((work * 3 / 2..=work * 21 / 10).contains(&accounted[0]), "{accounted:?}");
-    assert!(accounted[1] <= bytes * 21 / 10, "{accounted:?}");
+    for ((name, budget), used) in BUDGETS.iter().zip(budgets()).zip(accounted) {
+        println!("accounted: {used} of {budget}, {name}");
+        assert!(used <= budget * 21 / 10, "{name}: {accounted:?}");
+        let is_time = name.ends_with("_ms_per_hour");
+        assert!(!is_time || used >= budget * 3 / 2, "{name}: {accounted:?}");
+    }
     assert_eq!(scene.attacker().get("/healthz").await.status, 200);
 
     let flood = async || {

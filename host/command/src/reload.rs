@@ -20,6 +20,7 @@ const RELOADED: [&str; 13] = [
     "limits.stored_bytes_per_hour",
     "limits.token_requests_per_minute",
     "limits.work_ms_per_hour",
+    "limits.page_work_ms_per_hour",
     "limits.writes_per_minute",
     "log",
     "secret_keys",

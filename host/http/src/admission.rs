@@ -8,6 +8,7 @@ use crate::{
 };
 use axum::{
     extract::{Request, State},
+    http::header::AUTHORIZATION,
     middleware::Next,
     response::Response,
 };
@@ -22,7 +23,7 @@ pub(super) async fn count_request(
     app.host.rates.count_request(address)?;
     let largest_body = app.host.sandbox.limits().call_input_bytes;
     let work = work::estimate(&request, largest_body);
-    if work::will_be_authenticated(&request) {
+    if work.of_agents && request.headers().contains_key(AUTHORIZATION) {
         request.extensions_mut().insert(Deferred(work));
     } else {
         app.host.rates.charge_work(address, work)?;

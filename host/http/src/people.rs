@@ -81,14 +81,17 @@ pub(super) async fn revoke_agent(
     if person_ids(&agent_id).next() != Some(agent_id.as_str()) || !agent_id.starts_with("agt_") {
         return Err(invalid("the path has no agent id, such as agt_ and a ULID"));
     }
-    let revoked = app.host.identity.revoke_agent_for_operator(&agent_id).await;
+    let row = app.host.decision("operator:revoke_agent", &operator);
+    let row = AuditRecord { agent_id: Some(agent_id.clone()), ..row };
+    let revoked = app.host.identity.revoke_agent_for_operator(&agent_id, &row).await;
     let revoked = revoked.map_err(|error| Refusal(Failure::from(error)))?;
     let Some(revoked) = revoked else {
         let message = "there is no such agent, or it has expired";
         return Err(Refusal(Failure::new(ErrorCode::NotFound).message(message)));
     };
-    let row = app.host.decision("operator:revoke_agent", &operator);
-    app.host.record_decision(AuditRecord { agent_id: Some(agent_id), ..row }).await?;
+    if !revoked {
+        app.host.record_decision(row).await?;
+    }
     Ok(Json(json!({ "revoked": revoked })))
 }
 

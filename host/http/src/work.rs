@@ -1,7 +1,7 @@
 //! The estimated cost of a request of each kind, as far as its path and its size tell. The run time of calls is
 //! charged as it is measured.
 
-use axum::{body::HttpBody as _, extract::Request, http::header::AUTHORIZATION};
+use axum::{body::HttpBody as _, extract::Request};
 use portolan_pipeline::Work;
 
 /// The cost of a request that is charged only if no claimed agent makes it: what a claimed agent does counts for its
@@ -18,7 +18,8 @@ struct Kind {
     ends: &'static str,
     /// The time of processors of a small request, in microseconds.
     micros: u64,
-    /// The bytes by which the database grows.
+    /// The bytes by which the database grows. Registrations have none here: most requests of a flood are refused and
+    /// store nothing, and `registrations_per_hour` bounds the others.
     bytes: u64,
 }
 
@@ -38,11 +39,11 @@ const QUERY_MICROS_PER_KIB: u64 = 100;
 /// request of the kind, rounded up. The last one, which every path has, is for documents that are made for each
 /// request.
 const KINDS: [Kind; 30] = [
-    kind(CALLS.0, CALLS.1, 250, 16),
-    kind("/mcp", "", 1_000, 16),
+    kind(CALLS.0, CALLS.1, 250, 0),
+    kind("/mcp", "", 1_000, 0),
     kind("/v1/agent-events/", "", 400, 0),
-    kind("/v1/agents/register", "", 1_000, 2_000),
-    kind("/oauth/register", "", 1_000, 12_000),
+    kind("/v1/agents/register", "", 1_000, 0),
+    kind("/oauth/register", "", 1_000, 0),
     kind("/oauth/token", "", 700, 550),
     kind("/oauth/revoke", "", 400, 600),
     kind("/oauth/introspect", "", 900, 300),
@@ -86,15 +87,13 @@ pub(super) fn estimate(request: &Request, largest_body: u64) -> Work {
         request.body().size_hint().exact().map_or(largest_body, |size| size.min(largest_body));
     let query = u64::try_from(query).unwrap_or(u64::MAX).saturating_mul(QUERY_MICROS_PER_KIB);
     let size = head.saturating_add(body).saturating_mul(MICROS_PER_KIB).saturating_add(query);
-    Work { micros: (size / 1024).saturating_add(micros), bytes }
+    Work { of_agents: is_of_agents(path), micros: (size / 1024).saturating_add(micros), bytes }
 }
 
-/// Returns whether a request has a token by which its caller will be known.
-pub(super) fn will_be_authenticated(request: &Request) -> bool {
-    let path = request.uri().path();
+/// Returns whether agents make the requests to this path, with a bearer token.
+fn is_of_agents(path: &str) -> bool {
     let is_call = path.starts_with(CALLS.0) && path.ends_with(CALLS.1);
-    (is_call || AUTHENTICATED.iter().any(|begins| path.starts_with(begins)))
-        && request.headers().contains_key(AUTHORIZATION)
+    is_call || AUTHENTICATED.iter().any(|begins| path.starts_with(begins))
 }
 
 #[cfg(test)]
@@ -104,32 +103,26 @@ mod tests {
 
     fn micros_and_bytes(path: &str, body: Body) -> (u64, u64) {
         let request = Request::builder().uri(path).body(body).unwrap();
-        let Work { micros, bytes } = estimate(&request, 1 << 18);
+        let Work { micros, bytes, .. } = estimate(&request, 1 << 18);
         (micros, bytes)
     }
 
     #[test]
-    fn requests_with_a_token_are_told_from_others() {
-        let with_token = |path: &str| {
-            let request = Request::builder().uri(path).header(AUTHORIZATION, "Bearer x");
-            will_be_authenticated(&request.body(Body::empty()).unwrap())
-        };
+    fn requests_of_agents_are_told_from_others() {
         for path in ["/mcp", "/mcp/all", "/v1/capabilities/greeter/call", "/v1/agent-events/ack"] {
-            assert!(with_token(path), "{path}");
-            let without = Request::builder().uri(path).body(Body::empty()).unwrap();
-            assert!(!will_be_authenticated(&without), "{path}");
+            assert!(is_of_agents(path), "{path}");
         }
         for path in ["/healthz", "/v1/capabilities/greeter/schema", "/oauth/token"] {
-            assert!(!with_token(path), "{path}");
+            assert!(!is_of_agents(path), "{path}");
         }
     }
 
     #[test]
     fn a_request_costs_what_its_kind_and_its_size_do() {
         for (path, cost) in [
-            ("/v1/capabilities/greeter/call", (250, 16)),
+            ("/v1/capabilities/greeter/call", (250, 0)),
             ("/v1/capabilities/greeter/schema", (1_000, 0)),
-            ("/mcp/all", (1_000, 16)),
+            ("/mcp/all", (1_000, 0)),
             ("/oauth/authorize/continue", (800, 1_400)),
             ("/oauth/authorize", (200, 0)),
             ("/healthz", (200, 0)),

@@ -15,7 +15,7 @@ use portolan_store::{Expectation, Unit};
 use portolan_vocabulary::{AgentCaller, Digest, SCOPES, Timestamp, new_identifier};
 
 /// The type of identity in the record of such an agent.
-const IDENTITY_TYPE: &str = "page";
+pub(crate) const IDENTITY_TYPE: &str = "page";
 /// The name by which others see it.
 const NAME: &str = "Account page";
 

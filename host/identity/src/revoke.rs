@@ -7,6 +7,7 @@ use crate::{
     grants::RefreshClaims,
     identity::Identity,
     oauth::OAuthError,
+    page_agent::IDENTITY_TYPE,
     records::{AgentRecord, GrantRecord, commit, commit_or_conflict, read},
     sessions::ATTEMPTS,
     token::{Claims, VerifiedToken},
@@ -15,20 +16,24 @@ use portolan_store::{AuditRecord, StateError};
 use serde_json::{Value, json};
 
 impl Identity {
-    /// Revokes an agent for good, as an operator has decided. Returns whether it was not revoked before; `None` if there
-    /// is no such agent.
+    /// Revokes an agent for good, as an operator has decided. `row` is the row of the decision, in the same commit.
+    /// Returns whether it was not revoked before (otherwise no row is written); `None` if there is no such agent. The
+    /// agent of a person's page cannot be revoked: the page would make it again.
     pub async fn revoke_agent_for_operator(
         &self,
         agent_id: &str,
+        row: &AuditRecord,
     ) -> Result<Option<bool>, IdentityError> {
         for _ in 0..ATTEMPTS {
             let mut unit = self.unit();
             let found = read::<AgentRecord>(&mut unit, &self.records.agents, agent_id).await?;
+            let found = found.filter(|(agent, _)| agent.identity_type != IDENTITY_TYPE);
             let Some((agent, _)) = found else { return Ok(None) };
             if agent.revoked_at.is_some() {
                 return Ok(Some(false));
             }
             self.revoke_agent(&mut unit, agent_id).await?;
+            unit.record_audit(row.clone());
             if commit(unit).await? {
                 self.invalidate_standings();
                 return Ok(Some(true));

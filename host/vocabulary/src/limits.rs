@@ -32,6 +32,7 @@ pub struct Limits {
     pub claimed_run_ms_per_hour: u64,
     pub requests_per_minute: u64,
     pub work_ms_per_hour: u64,
+    pub page_work_ms_per_hour: u64,
     pub stored_bytes_per_hour: u64,
     pub token_requests_per_minute: u64,
     pub registrations_per_hour: u64,
@@ -65,7 +66,8 @@ impl Default for Limits {
             anonymous_run_ms_per_hour: 60_000,
             claimed_run_ms_per_hour: 300_000,
             requests_per_minute: 3_000,
-            work_ms_per_hour: 40_000,
+            work_ms_per_hour: 25_000,
+            page_work_ms_per_hour: 10_000,
             stored_bytes_per_hour: 12_000_000,
             token_requests_per_minute: 60,
             registrations_per_hour: 30,
@@ -263,8 +265,16 @@ impl Limits {
                 self.work_ms_per_hour,
                 "millisecond",
                 1,
-                "Time of processors an hour for the requests of one address but those of claimed agents, as \
-                 estimated for each kind, with the run time of its unclaimed agents.",
+                "Time of processors an hour for the calls, messages and polls of one address but those of \
+                 claimed agents, as estimated for each kind, with the run time of unclaimed agents.",
+            ),
+            row(
+                "page_work_ms_per_hour",
+                self.page_work_ms_per_hour,
+                "millisecond",
+                1,
+                "Time of processors an hour for the other requests of one address, as estimated for \
+                 each kind.",
             ),
             row(
                 "stored_bytes_per_hour",

@@ -34,6 +34,9 @@ impl Agents {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         block_on(async {
             let Action::Revoke { agent_id, operator, .. } = &self.action;
+            // Another path would be another decision, such as the erasure of a person.
+            let is_id = agent_id.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_');
+            anyhow::ensure!(is_id, "{agent_id:?} is no id of an agent: agt_ and a ULID");
             let path = format!("/agents/{agent_id}");
             let answer = operator.send(Method::DELETE, &path, &[]).await?;
             match answer.get("revoked") == Some(&json!(true)) {

@@ -48,18 +48,21 @@ use axum::{
 use state::Console;
 use std::sync::Arc;
 
-/// The maximum number of bytes of a form, which can have a document.
-const FORM_BYTES: usize = 1 << 20;
+/// The maximum number of bytes of a form.
+const FORM_BYTES: usize = 64 << 10;
+/// The same of a form that can have a document. Only operators who have signed in can send it.
+const DOCUMENT_FORM_BYTES: usize = 1 << 20;
 
 /// Returns the routes of the console. `api` answers at the operator's other routes, which are `table`.
 pub(super) fn routes(app: &Arc<App>, api: Router, table: Vec<OperatorRoute>) -> Router {
     let console = Arc::new(Console::new(Arc::clone(app), api, table));
+    let documents = DefaultBodyLimit::max(DOCUMENT_FORM_BYTES);
     Router::new()
         .route("/", get(sign_in::begin))
         .route("/console", get(overview::show))
         .route("/console/sign-in", get(sign_in::show).post(sign_in::submit))
         .route("/console/sign-out", post(sign_in::sign_out))
-        .route("/console/decisions/{name}", post(decisions::decide))
+        .route("/console/decisions/{name}", post(decisions::decide).layer(documents))
         .route("/console/live/{page}", get(live::stream))
         .route("/console/catalog", get(catalog::show))
         .route("/console/catalog/{id}", get(capability::show))
@@ -67,7 +70,7 @@ pub(super) fn routes(app: &Arc<App>, api: Router, table: Vec<OperatorRoute>) -> 
         .route("/console/traces", get(traces::list))
         .route("/console/traces/{id}", get(traces::show))
         .route("/console/events", get(events::show))
-        .route("/console/document", get(document::show).post(document::check))
+        .route("/console/document", get(document::show).post(document::check).layer(documents))
         .route("/console/reports", get(reports::show))
         .route("/console/incidents", get(incidents::show))
         .route("/console/callers", get(callers::show))

@@ -55,11 +55,18 @@ impl CallerRates<'_> {
     pub(crate) fn charge_run_time(&self, time: Duration) {
         let Some((counters, of_caller)) = &self.0 else { return };
         let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        for counted in &of_caller.run_time {
-            counters.charge(&counted.counter, micros.div_ceil(1000));
-        }
+        self.charge_reading(time);
         for counted in &of_caller.work {
             counters.charge(&counted.counter, micros);
+        }
+    }
+
+    /// Charges the reading of a body to the caller's run time. As work of the address, it is charged with the request.
+    pub(crate) fn charge_reading(&self, time: Duration) {
+        let Some((counters, of_caller)) = &self.0 else { return };
+        let milliseconds = u64::try_from(time.as_micros().div_ceil(1000)).unwrap_or(u64::MAX);
+        for counted in &of_caller.run_time {
+            counters.charge(&counted.counter, milliseconds);
         }
     }
 }

@@ -18,8 +18,11 @@ pub(super) enum Rate {
     /// The time that the calls of a person's agents run.
     ClaimedRunTime,
     Requests,
-    /// The estimated time of processors of requests, with the run time of unclaimed agents, in microseconds.
+    /// The estimated time of processors of the requests of unclaimed agents, and of requests whose agent is not known,
+    /// with the run time of the calls, in microseconds.
     Work,
+    /// The estimated time of processors of requests that no agent makes, in microseconds.
+    PageWork,
     /// The bytes that requests add to the database, as estimated.
     StoredBytes,
     TokenRequests,
@@ -125,6 +128,15 @@ impl Rate {
                 limit: |limits| limits.work_ms_per_hour,
                 parts: 1000,
                 // The whole limit at once, and its refill: an address uses twice the limit in its worst hour.
+                factors: Factors::ADDRESS,
+            },
+            // Apart from `Work`, so that no agent keeps the people at its address from their pages.
+            Self::PageWork => Row {
+                name: "page_work_ms_per_hour",
+                policy: "page-work",
+                period: HOUR,
+                limit: |limits| limits.page_work_ms_per_hour,
+                parts: 1000,
                 factors: Factors::ADDRESS,
             },
             Self::StoredBytes => Row {

@@ -1,4 +1,5 @@
-//! What the requests of an address cost, whatever they are: one budget of processor time and one of stored bytes.
+//! What the requests of an address cost, whatever they are: a budget of processor time for agents, one for everything
+//! else, and one of stored bytes.
 
 use super::{Account, Rate, Rates, refused};
 use portolan_vocabulary::Failure;
@@ -7,6 +8,8 @@ use std::net::IpAddr;
 /// The estimated cost of a request, without the run time of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Work {
+    /// Whether agents make such requests.
+    pub of_agents: bool,
     /// The time of processors, in microseconds.
     pub micros: u64,
     /// The bytes by which the database grows.
@@ -15,20 +18,24 @@ pub struct Work {
 
 impl Rates {
     /// Charges the cost of a request to its address and the network, before it is handled. A request may cost more
-    /// than is left; it is `rate_limited` if nothing is left.
+    /// than is left; it is `rate_limited` if nothing is left, and then nothing is charged.
     pub fn charge_work(&self, address: Option<IpAddr>, work: Work) -> Result<(), Failure> {
         let Some(counters) = &self.0 else { return Ok(()) };
-        for (rate, amount) in [(Rate::Work, work.micros), (Rate::StoredBytes, work.bytes)] {
-            if amount == 0 {
-                continue;
+        let Some(address) = address else { return Ok(()) };
+        let rate = if work.of_agents { Rate::Work } else { Rate::PageWork };
+        let costs = [(rate, work.micros), (Rate::StoredBytes, work.bytes)];
+        let charged = costs.map(|(rate, amount)| {
+            [Account::address(address), Account::network(address)]
+                .map(|account| (amount > 0).then(|| (counters.counted(rate, account), amount)))
+        });
+        let now = counters.clock.now();
+        for (counted, _) in charged.iter().flatten().flatten() {
+            if let Some(wait) = counted.counter.wait(now) {
+                return Err(refused(counted, wait));
             }
-            for account in Account::of_address(address) {
-                let counted = counters.counted(rate, account);
-                if let Some(wait) = counted.counter.wait(counters.clock.now()) {
-                    return Err(refused(&counted, wait));
-                }
-                counters.charge(&counted.counter, amount);
-            }
+        }
+        for (counted, amount) in charged.iter().flatten().flatten() {
+            counters.charge(&counted.counter, *amount);
         }
         Ok(())
     }
@@ -41,7 +48,7 @@ mod tests {
     use serde_json::json;
     use std::{sync::Arc, time::Duration};
 
-    const REQUEST: Work = Work { micros: 30_000, bytes: 0 };
+    const REQUEST: Work = Work { of_agents: true, micros: 30_000, bytes: 0 };
 
     fn rates() -> (Rates, Clock) {
         let limits =
@@ -73,7 +80,10 @@ mod tests {
         assert_eq!(failure.next.unwrap()["after_s"], 721);
         clock.advance(Duration::from_secs(722));
         assert_eq!(admitted(one, REQUEST), 1);
-        let stored = Work { micros: 0, bytes: 400 };
+        // Agents and pages have budgets of their own.
+        let page = Work { of_agents: false, ..REQUEST };
+        assert!(rates.charge_work(one, REQUEST).is_err() && rates.charge_work(one, page).is_ok());
+        let stored = Work { micros: 0, bytes: 400, ..REQUEST };
         assert_eq!(admitted(address("198.51.100.1"), stored), 3);
         // The addresses of a network have four times as much.
         let network =
@@ -87,7 +97,7 @@ mod tests {
     fn the_hour_after_a_long_rest_is_worth_twice_the_budget() {
         let (rates, clock) = rates();
         let (one, mut admitted) = (address("192.0.2.1"), 0);
-        let small = Work { micros: 1_000, bytes: 0 };
+        let small = Work { micros: 1_000, ..REQUEST };
         for _ in 0..=60 {
             admitted += (0..1_000).take_while(|_| rates.charge_work(one, small).is_ok()).count();
             clock.advance(HOUR / 60);

@@ -45,6 +45,7 @@ pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> 
         claimed_calls_per_minute: NO_LIMIT,
         writes_per_minute: NO_LIMIT,
         work_ms_per_hour: NO_LIMIT,
+        page_work_ms_per_hour: NO_LIMIT,
         messages_per_hour: NO_LIMIT,
         connections_per_address: NO_LIMIT,
         ..Limits::default()
