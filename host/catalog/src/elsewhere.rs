@@ -13,6 +13,9 @@ pub(super) type NodeCatalog = BTreeMap<String, ServedElsewhere>;
 pub(super) struct ServedElsewhere {
     /// The publisher in its written form.
     publisher: String,
+    /// The former publishers.
+    #[serde(default)]
+    predecessors: Vec<String>,
     /// The type of event and the internal action of each subscription.
     subscriptions: BTreeSet<(String, String)>,
 }
@@ -25,13 +28,14 @@ impl ServedElsewhere {
         };
         Self {
             publisher: capability.publisher.to_string(),
+            predecessors: capability.predecessors.iter().map(ToString::to_string).collect(),
             subscriptions: subscriptions.map(subscription).collect(),
         }
     }
 }
 
-/// What the nodes serve whose catalogs differ from that of this node. If they serve different versions of a capability,
-/// one of them counts, so that no subscriber gets an event twice.
+/// What the other nodes serve, also if it is what this node serves: a call may have begun with an older snapshot. If they
+/// serve different versions of a capability, one of them counts, so that no subscriber gets an event twice.
 #[derive(Debug, Default)]
 pub(super) struct Elsewhere(NodeCatalog);
 
@@ -62,7 +66,9 @@ impl Elsewhere {
                 continue;
             }
             let Ok(of) = served.publisher.parse::<Publisher>() else { continue };
-            if snapshot.permits_subscriber(publisher, (id, &of), event_type) {
+            let before = served.predecessors.iter().filter_map(|text| text.parse().ok());
+            let before: Vec<Publisher> = before.collect();
+            if snapshot.permits_subscriber(publisher, (id, &of, &before), event_type) {
                 subscribers.extend(actions.into_iter().map(|action| (id.clone(), action.clone())));
             }
         }
@@ -77,7 +83,7 @@ mod tests {
     fn served(subscriptions: &[(&str, &str)]) -> ServedElsewhere {
         let owned = |(event, action): &(&str, &str)| ((*event).to_owned(), (*action).to_owned());
         let subscriptions = subscriptions.iter().map(owned).collect();
-        ServedElsewhere { publisher: "host".to_owned(), subscriptions }
+        ServedElsewhere { publisher: "host".to_owned(), predecessors: Vec::new(), subscriptions }
     }
 
     #[test]

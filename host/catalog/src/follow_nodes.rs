@@ -28,8 +28,7 @@ const KEEP_INTERVAL: Duration = Duration::from_secs(60);
 pub(super) struct KnownNodes {
     /// The snapshot whose fingerprint is recorded, and when the record was last kept.
     recorded: Option<(Arc<Snapshot>, Instant)>,
-    fingerprint: String,
-    /// The fingerprint and the capabilities of each node that serves something else than this one.
+    /// The fingerprint and the capabilities of each other node.
     others: BTreeMap<String, (String, NodeCatalog)>,
 }
 
@@ -107,7 +106,6 @@ impl Catalog {
             capabilities.map(|own| (own.id.to_string(), ServedElsewhere::of(own))).collect();
         let text = serde_json::to_string(&served).unwrap_or_default();
         self.store.put_node_catalog(&fingerprint, &text).await?;
-        known.fingerprint = fingerprint;
         known.recorded = Some((snapshot, Instant::now()));
         Ok(())
     }
@@ -118,8 +116,7 @@ impl Catalog {
     ///
     /// Fails if the database cannot be read.
     pub(super) async fn read_nodes(&self, known: &mut KnownNodes) -> Result<(), DbError> {
-        let mut nodes = self.store.other_nodes().await?;
-        nodes.retain(|(_, fingerprint)| *fingerprint != known.fingerprint);
+        let nodes = self.store.other_nodes().await?;
         let before = known.others.len();
         known.others.retain(|node, _| nodes.iter().any(|(other, _)| other == node));
         let mut has_changed = known.others.len() != before;

@@ -69,14 +69,17 @@ impl Snapshot {
     }
 
     /// Returns whether a subscriber of this publisher, which this node does not serve, may receive a type of event.
+    /// `before` are its former publishers.
     pub(super) fn permits_subscriber(
         &self,
         publisher: Option<&Capability>,
-        (id, of): (&str, &Publisher),
+        (id, of, before): (&str, &Publisher, &[Publisher]),
         event_type: &str,
     ) -> bool {
         let is_same = publisher.is_some_and(|publisher| {
-            publisher.publisher == *of || publisher.predecessors.contains(of)
+            publisher.publisher == *of
+                || publisher.predecessors.contains(of)
+                || before.contains(&publisher.publisher)
         });
         !is_sensitive_to(publisher, (of, is_same), event_type)
             || self.grants.permit(id, &Permission::Subscribe(event_type.to_owned()))

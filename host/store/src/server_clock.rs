@@ -16,6 +16,9 @@ const USED_FOR: Duration = Duration::from_secs(10);
 const CORRECTED_MS: u64 = 1_000;
 /// The longest request for the server's time that can replace a measurement.
 const SLOW: Duration = Duration::from_secs(2);
+/// The largest difference that is corrected, in milliseconds. Beyond it, it is not known which clock is wrong, and if it
+/// were the server's, all nodes would remove what has not expired. Such a node is not ready.
+const MOST_CORRECTED_MS: u64 = 3_600_000;
 
 /// The last measurement of the difference.
 #[derive(Debug, Default)]
@@ -55,15 +58,20 @@ impl ServerClock {
             return None;
         }
         let (own_ms, server_ms) = (own.plus(took / 2).as_millis(), server.as_millis());
-        let size = own_ms.abs_diff(server_ms);
-        let size_ms = i64::try_from(size).unwrap_or(i64::MAX);
-        let correction_ms = match size {
-            ..CORRECTED_MS => 0,
-            _ if server_ms > own_ms => size_ms,
-            _ => -size_ms,
+        let size_ms = i64::try_from(own_ms.abs_diff(server_ms)).unwrap_or(i64::MAX);
+        let measured_ms = if server_ms > own_ms { size_ms } else { -size_ms };
+        // The server may have looked at its clock at any time of the request.
+        let unsure_ms = u64::try_from((took / 2).as_millis()).unwrap_or(u64::MAX);
+        let unsure_ms = unsure_ms.saturating_add(CORRECTED_MS);
+        let former_ms = last.map_or(0, |former| former.correction_ms);
+        let correction_ms = match measured_ms.unsigned_abs() {
+            // Each measurement differs a little from the one before it.
+            _ if measured_ms.abs_diff(former_ms) < unsure_ms => former_ms,
+            size if size < unsure_ms => 0,
+            size if size > MOST_CORRECTED_MS => former_ms,
+            _ => measured_ms,
         };
-        let former = last.replace(Measurement { at: begun, own, correction_ms });
-        let former_ms = former.map_or(0, |former| former.correction_ms);
+        *last = Some(Measurement { at: begun, own, correction_ms });
         (former_ms != correction_ms).then_some(correction_ms)
     }
 }
@@ -80,6 +88,9 @@ mod tests {
         assert_eq!(note(100, 100), None);
         assert_eq!(note(400, 100), Some(-300_000));
         assert_eq!(note(400, 100), None);
+        let nearly = Duration::from_millis(40);
+        assert_eq!(clock.note((at(400), at(100)), (begun, nearly)), None);
+        assert_eq!(note(100, 100 + 2 * 3_600), None);
         assert_eq!(note(100, 400), Some(300_000));
         assert_eq!(note(100, 100), Some(0));
         // The server's time is that of the middle of the request.

@@ -8,7 +8,13 @@ use std::{
     },
     time::Duration,
 };
-use tokio::{sync::watch, time::timeout};
+use tokio::{
+    sync::watch,
+    time::{Instant, timeout},
+};
+
+/// How much longer a wait may take than it would have if the clock is set back meanwhile.
+const SET_BACK: Duration = Duration::from_secs(1);
 
 /// The system's time or a fixed time, plus the time by which the clock was advanced. The system's time can be corrected,
 /// so that the nodes of a database have one time. Clones share one clock.
@@ -88,18 +94,26 @@ impl Clock {
     }
 
     /// Waits until this clock has reached `time`, by itself or because it was advanced. An advance after the
-    /// caller computed `time` and before the wait begins is not lost.
+    /// caller computed `time` and before the wait begins is not lost. A clock that is set back meanwhile, by the operating
+    /// system or a correction, does not prolong the wait by more than `SET_BACK`.
     pub async fn sleep_until(&self, time: Timestamp) {
         // This subscribes before it reads the clock, so that no advance is missed.
         let mut advances = self.0.advances.subscribe();
+        let left_ms = || time.as_millis().saturating_sub(self.now().as_millis());
+        let (begun, longest) = (Instant::now(), Duration::from_millis(left_ms()));
+        let longest = longest.saturating_add(SET_BACK);
         loop {
-            let left = time.as_millis().saturating_sub(self.now().as_millis());
-            if left == 0 {
+            let left = Duration::from_millis(left_ms());
+            let left = match self.0.fixed_at {
+                None => left.min(longest.saturating_sub(begun.elapsed())),
+                Some(_) => left,
+            };
+            if left.is_zero() {
                 return;
             }
             // `changed` fails only if the sender was dropped, but this clock owns it.
             match self.0.fixed_at {
-                None => drop(timeout(Duration::from_millis(left), advances.changed()).await),
+                None => drop(timeout(left, advances.changed()).await),
                 Some(_) => drop(advances.changed().await),
             }
         }
@@ -143,6 +157,18 @@ mod tests {
         let fixed = Clock::fixed_at(Timestamp::from_millis(1_000));
         fixed.correct(5);
         assert_eq!((fixed.now().as_millis(), fixed.followed()), (1_000, None));
+    }
+
+    #[tokio::test]
+    async fn a_clock_that_is_set_back_prolongs_no_wait() {
+        let clock = Clock::system();
+        let (sleeper, begun) = (clock.clone(), Instant::now());
+        let until = clock.now().plus(Duration::from_millis(100));
+        let sleeping = tokio::spawn(async move { sleeper.sleep_until(until).await });
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        clock.correct(-300_000);
+        sleeping.await.unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(30));
     }
 
     #[tokio::test]

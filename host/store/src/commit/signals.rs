@@ -227,12 +227,15 @@ impl Signals {
 impl Signals {
     /// Looks for events of other nodes until the pool is closed. Work that is due is looked for anyway.
     async fn look_for_events(self, pool: PgPool) {
-        let mut seen = None;
+        let (mut seen, mut to_all) = (None, true);
         for look in 0_u32.. {
-            let to_all = look.is_multiple_of(LOOKS_FOR_ALL);
+            to_all |= look.is_multiple_of(LOOKS_FOR_ALL);
             match self.look(&pool, seen, to_all).await {
-                Ok(now) => seen = Some(now),
-                Err(error) => tracing::debug!(%error, "events of other nodes cannot be looked for"),
+                Ok(now) => (seen, to_all) = (Some(now), false),
+                Err(error) => {
+                    to_all = true;
+                    tracing::debug!(%error, "events of other nodes cannot be looked for");
+                }
             }
             let wait = tokio::time::sleep(LOOK_INTERVAL);
             if pool.close_event().do_until(wait).await.is_err() {

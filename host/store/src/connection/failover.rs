@@ -9,6 +9,9 @@ use std::{
 /// The first characters of PostgreSQL's codes for a lost connection, as poolers tell it too, and for an end of the session
 /// from outside, such as a restart.
 const LOST: [&str; 2] = ["08", "57P"];
+/// How long such an error counts for no more than the one before it. A server that takes no writes for long must not be
+/// connected to anew for each write.
+const MARKED_FOR: Duration = Duration::from_secs(1);
 /// PostgreSQL's code for a write to a server that takes none, such as a primary that has become a standby.
 const READ_ONLY: &str = "25006";
 
@@ -21,7 +24,10 @@ impl Failover {
     /// Remembers an error that shows that the server has gone.
     pub(super) fn note(&self, error: &Error) {
         if matches!(error, Error::Io(_)) || tells_of_end(error) {
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+            let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if last.is_none_or(|last| last.elapsed() >= MARKED_FOR) {
+                *last = Some(Instant::now());
+            }
         }
     }
 

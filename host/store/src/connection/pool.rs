@@ -65,7 +65,9 @@ impl ServerPool {
     pub(crate) async fn begin(&self) -> Result<PoolTransaction, Error> {
         let begun = match self.pooling {
             Pooling::None => self.connections.begin().await,
-            Pooling::Transaction => self.connections.begin_with(Pooling::BEGIN).await,
+            Pooling::Transaction => {
+                begin(&self.connections, SqlStr::from_static(Pooling::BEGIN)).await
+            }
         };
         let transaction = begun.inspect_err(|error| self.failover.note(error))?;
         let failover = Arc::clone(&self.failover);
@@ -232,6 +234,18 @@ impl<'q, E: Execute<'q, Postgres>> Execute<'q, Postgres> for Unnamed<E> {
     fn persistent(&self) -> bool {
         false
     }
+}
+
+/// Begins a transaction with these statements. It is begun and rolled back also if the caller is gone meanwhile, as when
+/// its call has timed out: sqlx rolls back only what it knows to have begun, so the pool would get a connection that keeps
+/// a session of the pooler, in a transaction that nobody ends.
+pub(super) async fn begin(
+    connections: &PgPool,
+    statements: SqlStr,
+) -> Result<sqlx::Transaction<'static, Postgres>, Error> {
+    let connection = connections.acquire().await?;
+    let begin = sqlx::Transaction::<'static, Postgres>::begin(connection, Some(statements));
+    tokio::spawn(begin).await.unwrap_or(Err(Error::WorkerCrashed))
 }
 
 /// Makes a pool of at most so many connections, which are opened when they are needed.

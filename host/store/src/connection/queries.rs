@@ -3,6 +3,7 @@
 use super::{
     backend::Backend,
     native::{FromNative, QueryConnection},
+    pool,
     pooler::Pooling,
     postgres::{PostgresServer, default_query_time},
     timeout::ACQUIRE_TIMEOUT,
@@ -12,7 +13,7 @@ use futures_util::{Stream, TryStreamExt as _};
 use rustix::time::{ClockId, clock_gettime};
 use sea_query::{PostgresQueryBuilder, SelectStatement, SqliteQueryBuilder};
 use sea_query_sqlx::{SqlxBinder as _, SqlxValues};
-use sqlx::{AssertSqlSafe, FromRow, Postgres, postgres::PgRow};
+use sqlx::{AssertSqlSafe, FromRow, Postgres, SqlSafeStr as _, postgres::PgRow};
 use std::{
     sync::{
         Arc,
@@ -189,7 +190,8 @@ async fn run_on_postgres<T: FromEither>(
             if is_of_component {
                 begin.push_str(&format!("; SET LOCAL statement_timeout = {limit}"));
             }
-            let mut transaction = connections.begin_with(AssertSqlSafe(begin)).await?;
+            let begin = AssertSqlSafe(begin).into_sql_str();
+            let mut transaction = pool::begin(connections, begin).await?;
             let query = sqlx::query_as_with::<Postgres, T, _>(AssertSqlSafe(sql), values);
             let rows = query.persistent(false).fetch(&mut *transaction);
             let fetched = take_while(rows, is_wanted).await;
