@@ -15,7 +15,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 /// The host gives this part of the work and of the stored bytes of production.
-const PART: u64 = 20;
+const PART: u64 = 8;
 /// The settings that bound all endpoints together.
 const BUDGETS: [&str; 3] = ["work_ms_per_hour", "page_work_ms_per_hour", "stored_bytes_per_hour"];
 /// Registrations store the most for each request, and few are permitted: they are sent in one of so many rounds.

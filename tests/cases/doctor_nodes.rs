@@ -98,6 +98,6 @@ async fn a_pooler_in_front_of_postgresql_is_recognized() {
         assert!(found.of("database").is_empty(), "{settings}: {found:?}");
         let host = Host::start_in(folder).await;
         let note = json!({ "action": "put", "id": "one", "note": { "title": "one" } });
-        host.agent().await.result("notes", note).await;
+        host.claimed_agent().await.result("notes", note).await;
     }
 }

@@ -102,7 +102,7 @@ async fn transfer(host: &Host, token: &str, key: &str) -> Reply {
 async fn calls_conflicts_repeats_and_queries_work_at_both_nodes() {
     let pooler = Pooler::start(&postgres::database().await, FIVE_SESSIONS);
     let nodes = nodes(&pooler, &["ledger", "notes"], "").await;
-    let agent = nodes[0].agent().await;
+    let agent = nodes[0].claimed_agent().await;
     for account in ["bank", "ada"] {
         agent.result("ledger", json!({ "action": "open", "account": account })).await;
     }
@@ -145,7 +145,7 @@ async fn calls_conflicts_repeats_and_queries_work_at_both_nodes() {
 async fn a_timer_and_a_subscription_run_once() {
     let pooler = Pooler::start(&postgres::database().await, FIVE_SESSIONS);
     let nodes = nodes(&pooler, &["ledger", "notes"], "").await;
-    let agent = nodes[0].agent().await;
+    let agent = nodes[0].claimed_agent().await;
     for account in ["bank", "ada"] {
         agent.result("ledger", json!({ "action": "open", "account": account })).await;
     }
@@ -228,7 +228,7 @@ async fn restart(mut pooler: Pooler) -> Pooler {
 async fn nothing_is_lost_or_done_twice_when_the_pooler_restarts() {
     let pooler = Pooler::start(&postgres::database().await, FIVE_SESSIONS);
     let nodes = nodes(&pooler, &["ledger"], "").await;
-    let agent = nodes[0].agent().await;
+    let agent = nodes[0].claimed_agent().await;
     for account in ["bank", "ada"] {
         agent.result("ledger", json!({ "action": "open", "account": account })).await;
     }
@@ -270,7 +270,7 @@ async fn a_node_leaves_a_server_that_takes_no_writes_any_more() {
     let (_, name) = url.rsplit_once('/').unwrap();
     let database = Database::Postgres(url.clone());
     let host = Host::start(Options::with(&["notes"]).postgres(&url)).await;
-    let agent = host.agent().await;
+    let agent = host.claimed_agent().await;
     let put = |id: &str| json!({ "action": "put", "id": id, "note": { "title": id } });
     agent.result("notes", put("before")).await;
     // As when a primary becomes a standby: its sessions end, and the new ones take no writes.

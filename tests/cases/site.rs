@@ -226,7 +226,7 @@ async fn a_browser_is_told_when_it_has_tried_too_often() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn everybody_can_read_the_pages_of_failures() {
-    let limits = "rate_limits = \"on\"\n[limits]\nrequests_per_minute = 40\n";
+    let limits = "rate_limits = \"on\"\n[limits]\npage_work_ms_per_hour = 30\n";
     let host = Host::start(Options::default().configuration(limits)).await;
     run_in_browser(&host, "failures.mjs").await;
 }

@@ -1,7 +1,7 @@
 //! A PostgreSQL server of the tests' own: made with the system's `initdb` and `postgres`, on a free
 //! port, in a temporary folder, as a user that is not root. It ends with the test process.
 
-use sqlx::{Connection as _, PgConnection};
+use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
 use std::{
     io::{Read as _, Write as _},
     net::TcpListener,
@@ -145,8 +145,11 @@ impl Server {
 /// Connects as soon as the server accepts connections.
 pub async fn connect(url: &str) -> PgConnection {
     let started = Instant::now();
+    // A pooler refuses this setting.
+    let options: PgConnectOptions = url.parse().unwrap();
+    let options = options.extra_float_digits(None);
     loop {
-        match PgConnection::connect(url).await {
+        match PgConnection::connect_with(&options).await {
             Ok(connection) => return connection,
             Err(error) if started.elapsed() > super::PATIENCE => panic!("{error}"),
             Err(_) => tokio::time::sleep(std::time::Duration::from_millis(50)).await,

@@ -113,21 +113,24 @@ fn print(entry: &Value) {
     let micros = entry.get("duration_us").and_then(Value::as_f64).unwrap_or_default();
     let names = ["agent_id", "client_id", "address"];
     let named = names.into_iter().find(|name| entry.get(name).is_some_and(Value::is_string));
-    // Without an agent, the first caller is the operator, if it was one.
+    // The first caller is the operator, if it was one. The agent is then the one that was decided about.
     let operator = entry.pointer("/via/0").and_then(Value::as_str);
     let operator = operator.filter(|caller| caller.starts_with("operator:"));
-    let caller = named.map(|name| text(entry, name));
-    let caller = caller.or_else(|| operator.map(|caller| one_line(caller, caller.len())));
+    let concerned = match (operator, named) {
+        (Some(_), Some(name)) => text(entry, name),
+        _ => text(entry, "owner_id"),
+    };
+    let caller = operator.map(|caller| one_line(caller, caller.len()));
+    let caller = caller.or_else(|| named.map(|name| text(entry, name)));
     let caller = caller.unwrap_or_else(|| "system".to_owned());
     let count = entry.get("count").and_then(Value::as_u64).unwrap_or(1);
     let times = if count > 1 { format!("  {count} times") } else { String::new() };
     line!(
-        "{}  {:<32} {:<24} {:>8.1} ms  {caller} {}  {}{times}",
+        "{}  {:<32} {:<24} {:>8.1} ms  {caller} {concerned}  {}{times}",
         text(entry, "at"),
         action,
         text(entry, "outcome"),
         micros / 1000.0,
-        text(entry, "owner_id"),
         text(entry, "request_id"),
     );
 }
