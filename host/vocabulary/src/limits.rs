@@ -89,7 +89,7 @@ pub struct Limit {
 
 impl Limits {
     /// Returns every limit, in a fixed order.
-    pub fn table(&self) -> [Limit; 29] {
+    pub fn table(&self) -> [Limit; 30] {
         let row = |name, value, unit, minimum, description| Limit {
             name,
             value,
