@@ -9,7 +9,7 @@ use portolan_http::{App, Setting};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The settings that take effect without a restart. The others are named and wait for one.
-const RELOADED: [&str; 13] = [
+const RELOADED: [&str; 14] = [
     "limits.anonymous_calls_per_minute",
     "limits.anonymous_run_ms_per_hour",
     "limits.claimed_calls_per_minute",
