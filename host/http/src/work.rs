@@ -1,4 +1,4 @@
-//! The estimated cost of a request of each kind, as far as its path and its size tell. The run time of calls is
+//! The estimated cost of a request of each kind, as far as its path and its size tell. The computing of calls is
 //! charged as it is measured.
 
 use axum::{body::HttpBody as _, extract::Request};

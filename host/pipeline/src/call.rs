@@ -215,7 +215,7 @@ impl Host {
         if milliseconds > 0 {
             let rates = self.rates.of(caller, false);
             rates.ensure_run_time()?;
-            rates.charge_reading(Duration::from_millis(milliseconds as u64));
+            rates.charge_run_time(Duration::from_millis(milliseconds as u64));
         }
         Ok(())
     }

@@ -15,8 +15,8 @@ use portolan_catalog::{Action, Capability, Snapshot};
 use portolan_events::Events;
 use portolan_publication::Publication;
 use portolan_sandbox::{
-    GuestAnswer, HostServices, MessageRefusal, MessageRequest, NestedCall, NestedCallFuture,
-    People, StateFuture, Work,
+    CallContext, GuestAnswer, HostServices, MessageRefusal, MessageRequest, NestedCall,
+    NestedCallFuture, People, SandboxUse, StateFuture, Work,
 };
 use portolan_store::{CollectionId, Unit};
 use portolan_telemetry::TraceContext;
@@ -24,7 +24,7 @@ use portolan_vocabulary::{Access, Caller, ErrorCode, Failure, Invocation, plain_
 use serde_json::{Value, json};
 use std::{
     sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 /// The greatest depth of nested calls.
@@ -350,11 +350,14 @@ impl HostServices for Frame {
         host.unreadable.report(recorded, &self.capability.id, (collection, id, revision), reason);
     }
 
-    fn count_sandbox(&self, time: Duration, memory: usize) {
+    fn count_sandbox(&self, context: &CallContext, used: SandboxUse) {
         let capability = &self.capability;
         let make = || self.host.meters.of_sandboxes(&capability.id);
         if let Some(meters) = capability.companion.get_or_init(make) {
-            meters.count(time, memory);
+            meters.count(used.time, used.memory);
+        }
+        if let Some(agent) = context.agent() {
+            self.host.rates.charge_computing(agent, used.computed);
         }
     }
 

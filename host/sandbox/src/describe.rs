@@ -90,7 +90,7 @@ impl Sandbox {
             };
             (tokio::time::timeout(time + INTERRUPTION, call).await, store.into_data())
         };
-        let (result, mut state) =
+        let ((result, mut state), _computed) =
             self.long_calls.run(&prepared.load, computing, Box::pin(call)).await;
         state.finish_log();
         match result {

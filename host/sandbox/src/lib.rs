@@ -83,7 +83,7 @@ pub use prepare::{PrepareError, Prepared};
 pub use run::Ran;
 pub use screen::{EXPORTS, screen};
 pub use services::{
-    HostServices, MessageRefusal, MessageRequest, NestedCall, NestedCallFuture, People,
+    HostServices, MessageRefusal, MessageRequest, NestedCall, NestedCallFuture, People, SandboxUse,
     StateFuture, Work,
 };
 pub use source::{Program, Source, with_source};

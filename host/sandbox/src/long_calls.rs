@@ -71,6 +71,11 @@ impl Computing {
         });
     }
 
+    /// Returns the measured computing time so far.
+    fn total(&self) -> Duration {
+        Duration::from_nanos(self.0.total.load(Ordering::Relaxed))
+    }
+
     fn is_long(&self) -> bool {
         self.0.is_long.load(Ordering::Relaxed)
     }
@@ -139,13 +144,14 @@ impl LongCalls {
     }
 
     /// Runs a call to its end, in the current task or, once it is long, in the threads of long calls.
-    /// Dropping the future ends the call at its next interruption.
+    /// Dropping the future ends the call at its next interruption. Returns also for how long the call has computed, which
+    /// is without its waits.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         load: &Load,
         computing: Computing,
         mut call: Pin<Box<impl Future<Output = T> + Send + 'static>>,
-    ) -> T {
+    ) -> (T, Duration) {
         let mut elapsed = Duration::ZERO;
         let starts_in_task = !load.is_heavy();
         let short = poll_fn(|context| {
@@ -163,15 +169,16 @@ impl LongCalls {
         });
         if let Some(answer) = short.await {
             load.record(computing.is_long() || elapsed > UNMEASURED_TIME + LONG_CALL_TIME);
-            return answer;
+            return (answer, elapsed);
         }
-        let Some(runtime) = &self.runtime else { return call.await };
+        let Some(runtime) = &self.runtime else { return (call.await, elapsed) };
         if starts_in_task {
             load.record(true);
         }
         // The call's connections and timers stay with the host's own runtime.
         let caller_runtime = Handle::current();
         let measured = computing.clone();
+        let before = computing.total();
         let rest = poll_fn(move |context| {
             let _entered = caller_runtime.enter();
             measured.poll(true, || call.as_mut().poll(context))
@@ -180,7 +187,7 @@ impl LongCalls {
         if !starts_in_task {
             load.record(computing.is_long());
         }
-        answer
+        (answer, elapsed.saturating_add(computing.total().saturating_sub(before)))
     }
 
     /// Runs a computation in the threads of long calls.

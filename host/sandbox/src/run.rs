@@ -9,7 +9,7 @@ use crate::{
     long_calls::Computing,
     memory::share_of,
     prepare::Prepared,
-    services::Work,
+    services::{SandboxUse, Work},
     state::CallState,
     tape::Tape,
     trap::{CallStack, GuestTrap},
@@ -65,11 +65,11 @@ impl Sandbox {
             memory,
         );
         // The future of a call borrows nothing, because it may go on in another thread.
-        let (code, context) = (Arc::clone(&component.code), Arc::clone(context));
+        let (code, of_call) = (Arc::clone(&component.code), Arc::clone(context));
         let (action, input) = (action.to_owned(), input.to_owned());
         let (time, begun) = (self.options.limits.call_wall_time(), Instant::now());
         let call = async move {
-            let caller = CallerArgument::of(&context);
+            let caller = CallerArgument::of(&of_call);
             let call = async {
                 let instance = code.pre.instantiate_async(&mut store).await?;
                 let call = code.call_of(&instance, &mut store)?;
@@ -77,8 +77,9 @@ impl Sandbox {
             };
             (tokio::time::timeout(time + INTERRUPTION, call).await, store)
         };
-        let (result, store) = self.long_calls.run(&component.load, computing, Box::pin(call)).await;
-        let (lasted, memory) = (begun.elapsed(), store.data().memory.used());
+        let run = self.long_calls.run(&component.load, computing, Box::pin(call));
+        let ((result, store), computed) = run.await;
+        let (time, memory) = (begun.elapsed(), store.data().memory.used());
         let mut state = match store.data().memory.used() > LARGE_MEMORY {
             true => self.compute(move || store.into_data()).await,
             false => store.into_data(),
@@ -90,7 +91,7 @@ impl Sandbox {
         };
         state.finish_log();
         if let Some(work) = &mut state.work {
-            work.services.count_sandbox(lasted, memory);
+            work.services.count_sandbox(context, SandboxUse { time, computed, memory });
             // The host's own reads do not count as memory of the sandbox.
             work.unit.set_read_limit(usize::MAX);
         }

@@ -12,6 +12,17 @@ use portolan_vocabulary::{
 };
 use std::{collections::BTreeMap, fmt, net::IpAddr, pin::Pin, sync::Arc, time::Duration};
 
+/// What a sandbox has used for a call.
+#[derive(Debug, Clone, Copy)]
+pub struct SandboxUse {
+    /// The time from its beginning to its end, with that of nested calls.
+    pub time: Duration,
+    /// The time without waits, and so without that of nested calls.
+    pub computed: Duration,
+    /// The bytes of memory that it held at its end.
+    pub memory: usize,
+}
+
 /// The services of the host for a call, except the store.
 ///
 /// The default of a method is the answer of a host that lacks the service.
@@ -39,9 +50,8 @@ pub trait HostServices: fmt::Debug + Send + Sync {
     fn publication(&self) -> Option<Arc<Publication>> {
         None
     }
-    /// Counts what the sandbox of the running capability has used: its time, with that of nested calls, and the
-    /// memory that it held at its end.
-    fn count_sandbox(&self, _time: Duration, _memory: usize) {}
+    /// Counts what the sandbox of the running capability has used for a call.
+    fn count_sandbox(&self, _context: &CallContext, _used: SandboxUse) {}
     /// Counts a log message of the running capability, and returns whether it may be logged.
     fn admit_log_message(&self, _bytes: usize) -> bool {
         true

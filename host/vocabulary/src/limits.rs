@@ -266,7 +266,7 @@ impl Limits {
                 "millisecond",
                 1,
                 "Time of processors an hour for the calls, messages and polls of one address but those of \
-                 claimed agents, as estimated for each kind, with the run time of unclaimed agents.",
+                 claimed agents, as estimated for each kind, with the computing of their calls.",
             ),
             row(
                 "page_work_ms_per_hour",

@@ -35,7 +35,7 @@ pub(super) struct CallerCounters {
     /// The counters of an unclaimed agent's address and network; empty for a claimed agent.
     pub(super) calls_at_address: Vec<Counted>,
     pub(super) run_time: Vec<Counted>,
-    /// The counters of an unclaimed agent's address and network, to which its run time is charged as work.
+    /// The counters of an unclaimed agent's address and network, to which its computing is charged as work.
     pub(super) work: Vec<Counted>,
     pub(super) running: Vec<Running>,
 }

@@ -15,6 +15,15 @@ impl Rates {
         let counters = self.0.as_ref();
         CallerRates(counters.map(|counters| (counters, counters.of_caller(caller, by_person))))
     }
+
+    /// Charges the time that a sandbox has computed for an agent that nobody has claimed, as work of its address.
+    pub(crate) fn charge_computing(&self, agent: &AgentCaller, time: Duration) {
+        let Some(counters) = self.0.as_ref().filter(|_| agent.owner_id.is_none()) else { return };
+        let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        for counted in &counters.of_caller(agent, false).work {
+            counters.charge(&counted.counter, micros);
+        }
+    }
 }
 
 impl CallerRates<'_> {
@@ -53,16 +62,6 @@ impl CallerRates<'_> {
 
     /// Charges the time that a call has run to the caller.
     pub(crate) fn charge_run_time(&self, time: Duration) {
-        let Some((counters, of_caller)) = &self.0 else { return };
-        let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        self.charge_reading(time);
-        for counted in &of_caller.work {
-            counters.charge(&counted.counter, micros);
-        }
-    }
-
-    /// Charges the reading of a body to the caller's run time. As work of the address, it is charged with the request.
-    pub(crate) fn charge_reading(&self, time: Duration) {
         let Some((counters, of_caller)) = &self.0 else { return };
         let milliseconds = u64::try_from(time.as_micros().div_ceil(1000)).unwrap_or(u64::MAX);
         for counted in &of_caller.run_time {

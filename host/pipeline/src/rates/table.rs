@@ -19,7 +19,7 @@ pub(super) enum Rate {
     ClaimedRunTime,
     Requests,
     /// The estimated time of processors of the requests of unclaimed agents, and of requests whose agent is not known,
-    /// with the run time of the calls, in microseconds.
+    /// with the computing of the calls, in microseconds.
     Work,
     /// The estimated time of processors of requests that no agent makes, in microseconds.
     PageWork,

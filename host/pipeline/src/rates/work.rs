@@ -5,7 +5,7 @@ use super::{Account, Rate, Rates, refused};
 use portolan_vocabulary::Failure;
 use std::net::IpAddr;
 
-/// The estimated cost of a request, without the run time of a call.
+/// The estimated cost of a request, without the computing of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Work {
     /// Whether agents make such requests.
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_run_time_of_agents_that_nobody_has_claimed_is_work_of_their_address() {
+    fn the_computing_of_agents_that_nobody_has_claimed_is_work_of_their_address() {
         let (rates, _) = rates();
         let caller = |owner: Option<&str>| AgentCaller {
             agent_id: Arc::from("agt"),
@@ -124,6 +124,7 @@ mod tests {
             let own = rates.of(&caller, false);
             own.count_call(Access::Read).unwrap();
             own.charge_run_time(time);
+            rates.charge_computing(&caller, time);
         };
         run(Some("own"));
         assert!(rates.charge_work(address("192.0.2.1"), REQUEST).is_ok());
