@@ -235,8 +235,9 @@ async fn everything(scene: &Scene<'_>) -> Cost {
     for ((name, budget), used) in BUDGETS.iter().zip(budgets()).zip(accounted) {
         println!("accounted: {used} of {budget}, {name}");
         assert!(used <= budget * 21 / 10, "{name}: {accounted:?}");
-        let is_time = name.ends_with("_ms_per_hour");
-        assert!(!is_time || used >= budget * 3 / 2, "{name}: {accounted:?}");
+        // Agents meet the limits of their calls too, and what is stored is bounded by the work first.
+        let least = if *name == BUDGETS[1] { budget * 3 / 2 } else { 1 };
+        assert!(used >= least, "{name}: {accounted:?}");
     }
     assert_eq!(scene.attacker().get("/healthz").await.status, 200);
 
