@@ -18,7 +18,8 @@ pub(super) struct Layer {
     pub(super) events: Vec<NewEvent>,
     pub(super) timers: BTreeMap<TimerKey, TimerChange>,
     pub(super) commands: Vec<OutboxCommand>,
-    /// Of what was stored outside of the database. Copies of a layer share them: the last copy undoes it.
+    /// Guards of files that were stored outside of the database. Copies of a layer share them; a file is removed when the
+    /// last copy is dropped without a commit.
     pub(super) guards: Vec<Arc<Guard>>,
 }
 
